@@ -1,5 +1,5 @@
-//! What a test does where it lacks a program: it says SKIPPED and passes, or fails if `TRUETAIL_STRICT=1`. Test programs of
-//! several crates include this file.
+//! What a test does where it lacks a program: it says SKIPPED and passes, or fails if `TRUETAIL_STRICT=1`. Test
+//! programs of several crates include this file.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use std::io::Write;

@@ -29,7 +29,7 @@ OPTIONS = "mirrors the options of a command line, field by field"
 ROW = "a row of a printed table, column by column"
 ALLOWED_STRUCTS = {
     ("crates/run", "RunFile"): WIRE,
-    ("crates/run", "Row"): WIRE,
+    ("crates/run", "SampleRow"): WIRE,
     ("crates/model", "RequestRecord"): "what a row of samples.csv holds, column by column",
     ("crates/run", "Facts"): WIRE,
     ("crates/run", "OfferedLoad"): WIRE,

@@ -1,5 +1,5 @@
-//! A stream of server-sent events, in pieces that the input chooses. The events do not depend on where the bytes are cut, nor on
-//! what the parser read before, and memory stays bounded.
+//! A stream of server-sent events, in pieces that the input chooses. The events do not depend on where the bytes are
+//! cut, nor on what the parser read before, and memory stays bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! The bytes of an HTTP/2 server, valid or not, in pieces that the input chooses. The outcomes do not depend on where the bytes
-//! are cut, every request ends at most once, and memory stays bounded.
+//! The bytes of an HTTP/2 server, valid or not, in pieces that the input chooses. The outcomes do not depend on where
+//! the bytes are cut, every request ends at most once, and memory stays bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Targets and rows from users: refused with one line, or prepared so that each is exactly one HTTP/1.1 request, whatever the
-//! rows contain.
+//! Targets and rows from users: refused with one line, or prepared so that each is exactly one HTTP/1.1 request,
+//! whatever the rows contain.
 #![no_main]
 
 use httparse::{EMPTY_HEADER, Request, Status};

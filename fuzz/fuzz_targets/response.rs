@@ -1,5 +1,5 @@
-//! An HTTP/1.1 answer, valid or not, in pieces that the input chooses. The result does not depend on where the bytes are cut,
-//! every byte is counted, and memory stays bounded.
+//! An HTTP/1.1 answer, valid or not, in pieces that the input chooses. The result does not depend on where the bytes
+//! are cut, every byte is counted, and memory stays bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A damaged run folder: refused in one line with the name of the bad file, or loaded as a run whose tally balances and whose
-//! parts agree, and of which everything can be computed, shown, saved and merged.
+//! A damaged run folder: refused in one line with the name of the bad file, or loaded as a run whose tally balances and
+//! whose parts agree, and of which everything can be computed, shown, saved and merged.
 #![no_main]
 
 #[path = "../../crates/page/tests/damaged_folders/exercise.rs"]

@@ -1,5 +1,5 @@
-//! Recordings as loads, the first byte says of which kind: what is read of an access log can be written and read as a replay, and a
-//! flow made of an archive is one that our own parser reads.
+//! Recordings as loads, the first byte says of which kind: what is read of an access log can be written and read as a
+//! replay, and a flow made of an archive is one that our own parser reads.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

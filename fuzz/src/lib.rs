@@ -73,8 +73,8 @@ pub fn input(exit: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     [&[exit][..], &parts.join(SEPARATOR)].concat()
 }
 
-/// Bytes, and where they are cut: a flag as a byte, the number of cuts as a byte (its lowest bits), each cut as two bytes
-/// (little endian), then the bytes. Cuts beyond the end have no effect.
+/// Bytes, and where they are cut: a flag as a byte, the number of cuts as a byte (its lowest bits), each cut as two
+/// bytes (little endian), then the bytes. Cuts beyond the end have no effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cut<'a> {
     /// For the target to use.

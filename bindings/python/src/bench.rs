@@ -94,7 +94,7 @@ impl Bench {
     /// Returns the result of a finished run, and the exception that ended it early, if any.
     fn finish(&self, py: Python<'_>, pump: &Pump) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let (measured, name, failures) = pump.finish(py)?;
-        self.finish_run(py, measured, OfferedLoad::of(&self.plan.workload), name, failures)
+        self.finish_run(py, measured, OfferedLoad::from_workload(&self.plan.workload), name, failures)
     }
 
     /// Starts no more calls, and waits for calls in flight.

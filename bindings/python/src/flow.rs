@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use truetail_analysis::gates::{Gate, PlannedRun, Reading};
+use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_engine::{AddressOverrides, Control, HttpVersion, Plan, Target};
 use truetail_flow::{GuidedPlan, GuidedRun, PlanError};
 use truetail_model::time::{Nanos, Timestamp};
@@ -136,7 +136,7 @@ impl SessionArguments {
         let resolve = self.resolve.iter().map(|entry| entry.parse().map_err(|error| value_error("resolve", error)));
         let overrides = AddressOverrides { resolve: resolve.collect::<PyResult<_>>()?, unix_socket: None };
         let refused = |error| target_error_of("origin", error);
-        let target = py.detach(|| Target::of_origins(plan.requests(), plan.origins().cloned().collect(), &overrides));
+        let target = py.detach(|| Target::for_origins(plan.requests(), plan.origins().cloned().collect(), &overrides));
         let mut target = target.map_err(refused)?;
         if self.http2 {
             target.use_http2().map_err(refused)?;
@@ -175,7 +175,7 @@ fn of_sessions<'py>(
 /// Rejects gates that this load can never decide.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], name: &str) -> PyResult<()> {
     let offered = plan.offered();
-    let planned = PlannedRun::of(&plan.workload, &offered, false, Reading::Whole).with_unknown_shares();
+    let planned = PlannedRun::new(&plan.workload, &offered, false, ReadingMode::Whole).with_unknown_shares();
     let planned = PlannedRun { flows: vec![name.to_owned()], asks_again: true, ..planned };
     gate::refuse_undecidable(&planned, gates)
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use truetail_analysis::gates::{Gate, PlannedRun, Reading};
+use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_checks::{Check, CheckRun};
 use truetail_engine::{Control, Plan};
 use truetail_model::time::Timestamp;
@@ -127,8 +127,8 @@ impl HttpRun {
 }
 
 /// Rejects gates that this load can never decide.
-fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool, reading: Reading) -> PyResult<()> {
-    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, reading);
+fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool, reading: ReadingMode) -> PyResult<()> {
+    let planned = PlannedRun::new(&plan.workload, &plan.offered(), has_checks, reading);
     gate::refuse_undecidable(&planned, gates)
 }
 

@@ -130,7 +130,7 @@ impl CallLauncher for Launcher {
 
     fn ended(&mut self, call: &CallEnd) {
         if let Some(streams) = &self.streams {
-            streams.ended(call);
+            streams.end(call);
         }
     }
 
@@ -161,7 +161,7 @@ impl AsyncCall {
     /// Notes that the generator yielded an item. `had_to_wait` is true if the item was not ready when it was requested.
     fn item(&self, had_to_wait: bool) {
         if let (Some(ticket), Some(streams)) = (&*lock(&self.ticket), &self.streams) {
-            streams.item(ticket.arrival(), ticket.now(), had_to_wait);
+            streams.record_item(ticket.arrival(), ticket.now(), had_to_wait);
         }
     }
 

@@ -66,7 +66,7 @@ impl RequestArguments<'_> {
             choice("feed", &self.feed, &[FeedOrder::InOrder, FeedOrder::Random].map(|feed| (feed.name(), feed)))?;
         let prepared = prepare(&specs, rows.map(|rows| Feed { rows, order }), seed).map_err(input_error)?;
         let overrides = self.overrides()?;
-        let target = py.detach(|| Target::of_origins(prepared.requests, prepared.origins, &overrides));
+        let target = py.detach(|| Target::for_origins(prepared.requests, prepared.origins, &overrides));
         let mut target = target.map_err(target_error)?;
         if self.http2 {
             target.use_http2().map_err(target_error)?;
@@ -132,7 +132,8 @@ impl RequestArguments<'_> {
         let Some(file) = &self.data_from else { return Ok(None) };
         let name = file.display().to_string();
         let help = "the name of the file must end in .csv, or in .jsonl or .ndjson (one JSON object per line)";
-        let format = RowFormat::of(&name).ok_or_else(|| value_error("data_from", format!("{name}: {help}")))?;
+        let format =
+            RowFormat::from_file_name(&name).ok_or_else(|| value_error("data_from", format!("{name}: {help}")))?;
         if fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
             let limit = MAX_REQUEST_SET_BYTES >> 20;
             return Err(value_error(

@@ -52,7 +52,7 @@ fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
 }
 
 fn rows(samples: &Samples, slowest: bool) -> Vec<u8> {
-    let slow = samples.only_slow().filter(|_| slowest).map(|record| (record, true));
+    let slow = samples.slowest_left_out().filter(|_| slowest).map(|record| (record, true));
     let mut records: Vec<_> = samples.even().iter().map(|record| (record, false)).chain(slow).collect();
     records.sort_unstable_by_key(|(record, _)| (record.intended_start, record.index));
     let mut bytes = Vec::new();

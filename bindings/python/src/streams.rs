@@ -1,7 +1,7 @@
 //! Streams: the arguments of `truetail.run`.
 
 use pyo3::prelude::*;
-use truetail_analysis::gates::Reading;
+use truetail_analysis::gates::ReadingMode;
 use truetail_run::{LlmApi, StreamKind};
 use truetail_stream::{LlmOptions, MAX_DATA_BYTES, Objective, StreamOptions};
 
@@ -28,11 +28,11 @@ impl StreamArguments<'_> {
     }
 
     /// Returns the reading of answers, for gates.
-    pub fn reading(&self) -> Reading {
+    pub fn reading(&self) -> ReadingMode {
         match (&self.stream, &self.llm) {
-            (_, Some(_)) => Reading::Llm,
-            (Some(_), None) => Reading::Streams,
-            (None, None) => Reading::Whole,
+            (_, Some(_)) => ReadingMode::Llm,
+            (Some(_), None) => ReadingMode::Streams,
+            (None, None) => ReadingMode::Whole,
         }
     }
 
@@ -59,7 +59,7 @@ impl StreamArguments<'_> {
         let slo = parsed("slo", &self.slo_of_each_request())?;
         let plain = match (kind, api) {
             (None, None) => return Ok(None),
-            (_, Some(api)) => StreamOptions::of_llm(LlmOptions::new(api, slo)),
+            (_, Some(api)) => StreamOptions::for_llm(LlmOptions::new(api, slo)),
             (Some(kind), None) => StreamOptions::new(kind),
         };
         let end_mark = self.end_mark.clone().or(plain.end_mark.clone());

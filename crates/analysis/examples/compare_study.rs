@@ -6,7 +6,7 @@
 mod processes;
 
 use processes::{Case, Process};
-use truetail_analysis::compare::{Difference, Ends, RunEstimate, compare, compare_estimates};
+use truetail_analysis::compare::{Difference, Interval, RunEstimate, compare, compare_estimates};
 use truetail_analysis::findings;
 use truetail_model::random::Random;
 use truetail_model::record::rank_of;
@@ -87,7 +87,7 @@ fn estimates(service: Service, random: &mut Random, factor: f64) -> Vec<Option<R
     times.sort_unstable_by(f64::total_cmp);
     let of = |q: &f64| {
         let value = (times[rank_of(*q, REQUESTS as u64) as usize - 1] * factor).ln();
-        Some(RunEstimate { value, without_generator: value, interval: Ends::default(), at_least: false })
+        Some(RunEstimate { value, without_generator: value, interval: Interval::default(), at_least: false })
     };
     QUANTILES.iter().map(of).collect()
 }

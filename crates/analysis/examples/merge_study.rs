@@ -20,7 +20,7 @@ use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::folder::{self, Loaded};
-use truetail_run::{Facts, Holes, Merger, OfferedLoad, Run, RunSource, StripeFacts};
+use truetail_run::{Facts, Merger, MissingStripes, OfferedLoad, Run, RunSource, StripeFacts};
 
 const LENGTH: Nanos = Nanos::from_secs(60);
 
@@ -57,7 +57,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
     let mut random = Random::new(u64::from(stripe.number()), 1);
     let mut recorder = Recorder::new(RecorderOptions { expected_seconds: 62, ..RecorderOptions::default() });
     let mut hash = ScheduleHash::default();
-    for arrival in schedule.stripe(u64::from(stripe.index()), u64::from(stripe.of())) {
+    for arrival in schedule.stripe(u64::from(stripe.index()), u64::from(stripe.count())) {
         let took = Nanos((1e6 + 2e6 * random.exponential()) as u64);
         let end = arrival.intended_start + took;
         hash.add(arrival);
@@ -70,7 +70,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         source: RunSource::Simulator,
         started_at_unix_ns: None,
         elapsed_ns: LENGTH.0,
-        offered: OfferedLoad::of(workload),
+        offered: OfferedLoad::from_workload(workload),
         host: None,
         generator: None,
         interrupted: false,
@@ -82,7 +82,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         claims: None,
         stream: None,
         sessions: None,
-        stripe: Some(StripeFacts::of(stripe, workload)),
+        stripe: Some(StripeFacts::new(stripe, workload)),
         start: None,
         shards: None,
         by_target: Vec::new(),
@@ -104,7 +104,7 @@ fn merge(folder: &Path) {
         reading_s += cpu_s() - before;
         merger.add(run, Some(&verdict)).expect("a stripe of the same load");
     }
-    let whole = merger.finish(Holes::Refused).expect("all of them");
+    let whole = merger.finish(MissingStripes::Refused).expect("all of them");
     let (added_s, planned) = (cpu_s(), whole.snapshot.tally.planned);
     let findings = truetail_analysis::findings(&whole);
     println!(

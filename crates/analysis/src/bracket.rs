@@ -22,14 +22,14 @@ pub(crate) enum WithoutGenerator {
 
 impl WithoutGenerator {
     /// The response times of a run without what the generator added. `every` holds all arrivals, if kept.
-    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> WithoutGenerator {
+    pub(crate) fn new(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> WithoutGenerator {
         match every {
-            Some(records) => WithoutGenerator::of_records(records),
-            None => WithoutGenerator::of_histograms(snapshot),
+            Some(records) => WithoutGenerator::from_records(records),
+            None => WithoutGenerator::from_snapshot(snapshot),
         }
     }
 
-    fn of_records(records: &[RequestRecord]) -> WithoutGenerator {
+    fn from_records(records: &[RequestRecord]) -> WithoutGenerator {
         let added = |record: &RequestRecord| !record.delay.generator_lag.is_zero() || !record.knock_on.is_zero();
         if !records.iter().any(|record| record.outcome.is_response() && added(record)) {
             return WithoutGenerator::Same;
@@ -39,18 +39,18 @@ impl WithoutGenerator {
         WithoutGenerator::Less { population: Box::new(Population::without_generator(records)), fastest }
     }
 
-    fn of_histograms(snapshot: &Snapshot) -> WithoutGenerator {
-        WithoutGenerator::of_distributions(|metric| snapshot.metric(metric).clone())
+    fn from_snapshot(snapshot: &Snapshot) -> WithoutGenerator {
+        WithoutGenerator::from_distributions(|metric| snapshot.metric(metric).clone())
     }
 
     /// The response times of a run, or a part of it, without what the generator added. `of` returns its distributions.
-    pub(crate) fn of_distributions(of: impl Fn(Metric) -> Histogram) -> WithoutGenerator {
+    pub(crate) fn from_distributions(of: impl Fn(Metric) -> Histogram) -> WithoutGenerator {
         let without = of(Metric::WithoutGenerator);
         if without.count() != of(Metric::ResponseTime).count() {
             return WithoutGenerator::Unknown;
         }
         WithoutGenerator::Less {
-            population: Box::new(Population::of_arrival_histograms(
+            population: Box::new(Population::from_arrival_histograms(
                 &without,
                 &of(Metric::Censored),
                 &of(Metric::Failed),
@@ -62,7 +62,7 @@ impl WithoutGenerator {
 
     /// Sets the lower partner of a quantile of the response time. Marks the quantile as unresolved if the two differ by
     /// more than [`UNRESOLVED_SHARE`] of it. Leaves a quantile unchanged if no answer ever came.
-    pub(crate) fn bracket(&self, quantile: &mut Quantile) {
+    pub(crate) fn set_lower_partner(&self, quantile: &mut Quantile) {
         let Some(value) = quantile.value_ns.filter(|_| !quantile.no_answer) else { return };
         let without = match self {
             WithoutGenerator::Same => value,

@@ -43,7 +43,7 @@ fn intervals_that_ignore_dependence_would_not_do() {
 fn independent_arrivals_lose_little() {
     let mut random = Random::new(1, 7);
     let values: Vec<u64> = (0..20_000).map(|_| (random.exponential() * 1e9) as u64).collect();
-    let population = Population::of_values(values);
+    let population = Population::from_values(values);
     for q in [0.5, 0.9, 0.99] {
         let ConfidenceInterval { low, high, effective_n } = population.interval(q);
         assert!(low.is_some() && high.is_some(), "{q}: {low:?} … {high:?}");

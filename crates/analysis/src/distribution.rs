@@ -31,13 +31,13 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
 }
 
 /// Computes one quantile as [`quantile_of`] does, for a population whose `table` is known.
-pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quantile {
+pub(crate) fn quantile_beside_table(population: &Population, q: f64, table: &[Quantile]) -> Quantile {
     let place = table.partition_point(|other| other.q < q);
     if let Some(known) = table.get(place).filter(|known| known.q == q) {
         return *known;
     }
     let mut all = table.to_vec();
-    all.insert(place, alone(population, q));
+    all.insert(place, independent_quantile(population, q));
     uncross(&mut all);
     all[place]
 }
@@ -46,7 +46,7 @@ pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quan
 pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
     let (n, needs_n) = (population.count(), min_sample_size(q));
     if n < needs_n {
-        return refused(q, needs_n);
+        return unsupported(q, needs_n);
     }
     let estimate = population.at(rank_of(q, n));
     Quantile {
@@ -55,12 +55,12 @@ pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
         no_answer: estimate.no_answer,
         supported: true,
         needs_n: None,
-        ..refused(q, needs_n)
+        ..unsupported(q, needs_n)
     }
 }
 
 fn table(population: &Population, quantiles: &[f64]) -> Vec<Quantile> {
-    let mut quantiles: Vec<Quantile> = quantiles.iter().map(|q| alone(population, *q)).collect();
+    let mut quantiles: Vec<Quantile> = quantiles.iter().map(|q| independent_quantile(population, *q)).collect();
     uncross(&mut quantiles);
     quantiles
 }
@@ -82,7 +82,7 @@ fn uncross(quantiles: &mut [Quantile]) {
     }
 }
 
-fn alone(population: &Population, q: f64) -> Quantile {
+fn independent_quantile(population: &Population, q: f64) -> Quantile {
     let estimate = estimate_of(population, q);
     // The smallest and the largest value seen estimate nothing, so they have no interval.
     let has_interval = estimate.supported && q > 0.0 && q < 1.0;
@@ -90,7 +90,7 @@ fn alone(population: &Population, q: f64) -> Quantile {
     Quantile { low_ns: interval.low, high_ns: interval.high, effective_n: interval.effective_n, ..estimate }
 }
 
-fn refused(q: f64, needs_n: u64) -> Quantile {
+fn unsupported(q: f64, needs_n: u64) -> Quantile {
     Quantile {
         q,
         value_ns: None,
@@ -112,7 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn interval(q: f64, low_ns: Option<u64>, high_ns: Option<u64>) -> Quantile {
-        Quantile { low_ns, high_ns, effective_n: Some(1_000), value_ns: Some(5), ..refused(q, 1) }
+        Quantile { low_ns, high_ns, effective_n: Some(1_000), value_ns: Some(5), ..unsupported(q, 1) }
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         uncross(&mut crossing);
         assert_eq!(crossing.map(|quantile| quantile.high_ns), [Some(9), Some(43), Some(43)]);
         assert_eq!(crossing.map(|quantile| quantile.low_ns), [Some(5), None, Some(5)]);
-        let mut open = [interval(0.9, Some(1), None), interval(0.99, Some(2), Some(3)), refused(0.999, 3_688)];
+        let mut open = [interval(0.9, Some(1), None), interval(0.99, Some(2), Some(3)), unsupported(0.999, 3_688)];
         uncross(&mut open);
         assert_eq!(open.map(|quantile| quantile.high_ns), [None, None, None]);
     }

@@ -63,11 +63,16 @@ fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Op
         let value_ns = value(rank_of(q, count))?;
         Some(CurvePoint { q, value_ns, low_ns: None, high_ns: None, without_generator_ns: None })
     };
-    PercentileCurve { kind, points: places(count).into_iter().map_while(point).collect(), count, unanswered_share }
+    PercentileCurve {
+        kind,
+        points: curve_quantiles(count).into_iter().map_while(point).collect(),
+        count,
+        unanswered_share,
+    }
 }
 
 /// The q of a curve over `count` arrivals, ascending. The last is the middle of the share of the largest value.
-fn places(count: u64) -> Vec<f64> {
+fn curve_quantiles(count: u64) -> Vec<f64> {
     if count == 0 {
         return Vec::new();
     }
@@ -80,7 +85,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of_values(values: &[u64], unanswered: u64) -> PercentileCurve {
+    fn curve_from_values(values: &[u64], unanswered: u64) -> PercentileCurve {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();
         let value = |rank: u64| sorted.get(rank as usize - 1).copied();
@@ -89,14 +94,14 @@ mod tests {
 
     #[test]
     fn nothing_has_no_curve() {
-        assert_eq!(of_values(&[], 0).points, []);
-        assert_eq!(of_values(&[], 7).points, []);
-        assert_eq!(of_values(&[], 7).unanswered_share, 1.0);
+        assert_eq!(curve_from_values(&[], 0).points, []);
+        assert_eq!(curve_from_values(&[], 7).points, []);
+        assert_eq!(curve_from_values(&[], 7).unanswered_share, 1.0);
     }
 
     #[test]
     fn one_value_is_a_line() {
-        let curve = of_values(&[5], 0);
+        let curve = curve_from_values(&[5], 0);
         assert!(curve.points.iter().all(|point| point.value_ns == 5));
         assert_eq!(curve.points.last().unwrap().q, 0.5);
     }
@@ -107,7 +112,7 @@ mod tests {
             values in proptest::collection::vec(0u64..1_000, 1..3_000),
             unanswered in 0u64..300,
         ) {
-            let curve = of_values(&values, unanswered);
+            let curve = curve_from_values(&values, unanswered);
             prop_assert!(curve.points.is_sorted_by(|a, b| a.q < b.q && a.value_ns <= b.value_ns));
             prop_assert!(curve.points.iter().all(|point| point.q < 1.0 - curve.unanswered_share + 1e-9));
             if unanswered == 0 {
@@ -117,7 +122,7 @@ mod tests {
 
         #[test]
         fn it_holds_the_quantiles_of_every_table(values in proptest::collection::vec(0u64..1_000, 1..3_000)) {
-            let curve = of_values(&values, 0);
+            let curve = curve_from_values(&values, 0);
             let mut sorted = values.clone();
             sorted.sort_unstable();
             let last = curve.points.last().unwrap().q;

@@ -15,30 +15,30 @@ const STRIDE: usize = 1024;
 
 /// A value and its stretch in one word, with the value in the high bits. Words sort much faster than pairs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Placed(u64);
+struct BinnedValue(u64);
 
-impl Placed {
+impl BinnedValue {
     const BIN_BITS: u32 = 7;
     /// Larger values, of more than four and a half years, are not distinguished.
-    const LARGEST: u64 = u64::MAX >> Placed::BIN_BITS;
+    const LARGEST: u64 = u64::MAX >> BinnedValue::BIN_BITS;
 
-    fn new(value: u64, bin: usize) -> Placed {
-        Placed(value.min(Placed::LARGEST) << Placed::BIN_BITS | bin as u64)
+    fn new(value: u64, bin: usize) -> BinnedValue {
+        BinnedValue(value.min(BinnedValue::LARGEST) << BinnedValue::BIN_BITS | bin as u64)
     }
 
     fn value(self) -> u64 {
-        self.0 >> Placed::BIN_BITS
+        self.0 >> BinnedValue::BIN_BITS
     }
 
     fn bin(self) -> usize {
-        (self.0 & ((1 << Placed::BIN_BITS) - 1)) as usize
+        (self.0 & ((1 << BinnedValue::BIN_BITS) - 1)) as usize
     }
 }
 
 /// The values of a run in ascending order, each with its stretch.
 #[derive(Clone, Debug)]
 pub(crate) struct ExceedanceCounts {
-    placed: Vec<Placed>,
+    placed: Vec<BinnedValue>,
     /// Number of arrivals of each entry; empty if each entry is one arrival.
     counts: Vec<u64>,
     sizes: Vec<u64>,
@@ -51,23 +51,23 @@ pub(crate) struct ExceedanceCounts {
 impl ExceedanceCounts {
     /// Counts every single value. `values` are in the order of the intended starts, with [`u64::MAX`] for an arrival
     /// without an answer. Returns `None` if there are too few to tell how they depend on each other.
-    pub(crate) fn of_values(values: &[u64]) -> Option<ExceedanceCounts> {
+    pub(crate) fn from_values(values: &[u64]) -> Option<ExceedanceCounts> {
         let bins = (values.len() / SMALLEST_BIN).min(MAX_BINS);
         let cosines = CosineBasis::over(bins)?;
-        let place = |(i, value): (usize, &u64)| Placed::new(*value, i * bins / values.len());
-        let mut placed: Vec<Placed> = values.iter().enumerate().map(place).collect();
+        let place = |(i, value): (usize, &u64)| BinnedValue::new(*value, i * bins / values.len());
+        let mut placed: Vec<BinnedValue> = values.iter().enumerate().map(place).collect();
         placed.sort_unstable();
         Some(ExceedanceCounts::new(placed, Vec::new(), bins, cosines))
     }
 
     /// Counts the values of `metrics` by interval. The metrics after the first are of arrivals without an answer.
     /// Returns `None` if there are too few intervals, or if they do not hold all `total` arrivals.
-    pub(crate) fn of_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<ExceedanceCounts> {
+    pub(crate) fn from_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<ExceedanceCounts> {
         let in_row = |row: &Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
         let rows: Vec<&Distributions> = rows.iter().filter(|row| in_row(row) > 0).collect();
         let bins = rows.len().min(MAX_BINS);
         let cosines = CosineBasis::over(bins)?;
-        let mut buckets: Vec<(Placed, u64)> =
+        let mut buckets: Vec<(BinnedValue, u64)> =
             rows.iter().enumerate().flat_map(|(i, row)| buckets_of(row, i * bins / rows.len(), metrics)).collect();
         buckets.sort_unstable();
         let (placed, counts) = buckets.into_iter().unzip();
@@ -75,7 +75,7 @@ impl ExceedanceCounts {
         (counts.total == total).then_some(counts)
     }
 
-    fn new(placed: Vec<Placed>, counts: Vec<u64>, bins: usize, cosines: CosineBasis) -> ExceedanceCounts {
+    fn new(placed: Vec<BinnedValue>, counts: Vec<u64>, bins: usize, cosines: CosineBasis) -> ExceedanceCounts {
         let mut counts =
             ExceedanceCounts { placed, counts, sizes: vec![0; bins], before: Vec::new(), cosines, total: 0 };
         let mut sizes = vec![0; bins];
@@ -92,7 +92,7 @@ impl ExceedanceCounts {
     pub(crate) fn smallest(&self, n: usize) -> Option<Vec<u64>> {
         let smallest = self.placed.get(..n).filter(|_| self.counts.is_empty())?;
         let values: Vec<u64> = smallest.iter().map(|placed| placed.value()).collect();
-        values.last().is_none_or(|last| *last < Placed::LARGEST).then_some(values)
+        values.last().is_none_or(|last| *last < BinnedValue::LARGEST).then_some(values)
     }
 
     fn count(&self, entries: Range<usize>, sizes: &mut [u64]) {
@@ -120,7 +120,7 @@ impl ExceedanceCounts {
 
     /// Returns the number of arrivals of each stretch with a value below `from`.
     fn below(&self, from: u64) -> Vec<u64> {
-        let from = Placed::new(from, 0);
+        let from = BinnedValue::new(from, 0);
         let end = self.placed.partition_point(|placed| *placed < from);
         let Some(last) = self.before.len().checked_sub(1) else { return self.sizes.clone() };
         let stride = (end / STRIDE).min(last);
@@ -135,10 +135,10 @@ fn buckets_of<'a>(
     row: &'a Distributions,
     bin: usize,
     metrics: &'a [Metric],
-) -> impl Iterator<Item = (Placed, u64)> + 'a {
+) -> impl Iterator<Item = (BinnedValue, u64)> + 'a {
     metrics.iter().enumerate().flat_map(move |(i, metric)| {
         let value_of = move |lowest: u64| if i == 0 { lowest } else { u64::MAX };
-        row.metric(*metric).buckets().map(move |(low, count)| (Placed::new(value_of(low.0), bin), count))
+        row.metric(*metric).buckets().map(move |(low, count)| (BinnedValue::new(value_of(low.0), bin), count))
     })
 }
 
@@ -152,26 +152,26 @@ mod tests {
         // 40 of 4 000 are slow. Evenly spread, they vary less than independent ones. All at once, they are one event.
         let evenly: Vec<u64> = (0..4_000).map(|i| u64::from(i % 100 == 50)).collect();
         let at_once: Vec<u64> = (0..4_000).map(|i| u64::from((1_000..1_040).contains(&i))).collect();
-        let effect = |values: &[u64]| ExceedanceCounts::of_values(values).unwrap().design_effect(1).unwrap().0;
+        let effect = |values: &[u64]| ExceedanceCounts::from_values(values).unwrap().design_effect(1).unwrap().0;
         assert!(effect(&evenly) < 0.1, "{}", effect(&evenly));
         assert!((25.0..80.0).contains(&effect(&at_once)), "{}", effect(&at_once));
     }
 
     #[test]
     fn nothing_beyond_and_all_beyond_say_nothing() {
-        let counts = ExceedanceCounts::of_values(&(0..100).collect::<Vec<_>>()).unwrap();
+        let counts = ExceedanceCounts::from_values(&(0..100).collect::<Vec<_>>()).unwrap();
         assert_eq!((counts.design_effect(0), counts.design_effect(100)), (None, None));
         assert!(counts.design_effect(50).is_some());
-        assert!(ExceedanceCounts::of_values(&[1; 19]).is_none() && ExceedanceCounts::of_values(&[1; 20]).is_some());
-        assert!(ExceedanceCounts::of_intervals(&[], &[Metric::ResponseTime], 0).is_none());
+        assert!(ExceedanceCounts::from_values(&[1; 19]).is_none() && ExceedanceCounts::from_values(&[1; 20]).is_some());
+        assert!(ExceedanceCounts::from_intervals(&[], &[Metric::ResponseTime], 0).is_none());
     }
 
     #[test]
     fn values_of_many_years_are_ordered_and_not_given_back() {
         let mut values: Vec<u64> = (0..100).collect();
-        values[7] = Placed::LARGEST;
+        values[7] = BinnedValue::LARGEST;
         values[8] = u64::MAX;
-        let counts = ExceedanceCounts::of_values(&values).unwrap();
+        let counts = ExceedanceCounts::from_values(&values).unwrap();
         assert_eq!(counts.below(u64::MAX).iter().sum::<u64>(), 98);
         assert_eq!(counts.smallest(98).unwrap().last(), Some(&99));
         assert!(counts.smallest(99).is_none() && counts.smallest(101).is_none());
@@ -180,7 +180,7 @@ mod tests {
     proptest! {
         #[test]
         fn below_is_counted_one_by_one(values in proptest::collection::vec(0u64..3_000, 20..4_000), from in 0u64..3_001) {
-            let counts = ExceedanceCounts::of_values(&values).unwrap();
+            let counts = ExceedanceCounts::from_values(&values).unwrap();
             let mut below = vec![0; counts.sizes.len()];
             for (i, value) in values.iter().enumerate() {
                 below[i * counts.sizes.len() / values.len()] += u64::from(*value < from);

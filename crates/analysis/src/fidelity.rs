@@ -44,8 +44,8 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
         displaced_by_generator: beyond(snapshot, every, Metric::GeneratorLag, mean_gap_ns.max(DISPLACED_NS)),
         gaps: every.and_then(|records| gaps(run, records, mean_gap_ns / ON_TIME_SHARE)),
         dispersion: match every {
-            Some(records) => of_records(records, mean_gap_ns.saturating_mul(WINDOW_ARRIVALS)),
-            None => of_seconds(&snapshot.seconds),
+            Some(records) => record_dispersion(records, mean_gap_ns.saturating_mul(WINDOW_ARRIVALS)),
+            None => second_dispersion(&snapshot.seconds),
         },
     })
 }
@@ -131,7 +131,7 @@ fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
 
 /// Computes the dispersion of `records`, which are in the order of their intended start. Returns `None` if there are
 /// more windows than arrivals, as in a file whose duration does not come from its requests.
-fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
+fn record_dispersion(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
     let (first, last) = (records.first()?.intended_start.0, records.last()?.intended_start.0);
     let windows = ((last - first) / window_ns.max(1)) as usize;
     if windows > records.len() {
@@ -151,7 +151,7 @@ fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
 }
 
 /// The dispersion of whole seconds, without the first and the last with arrivals, which may be partial.
-fn of_seconds(rows: &[SecondCounts]) -> Option<Dispersion> {
+fn second_dispersion(rows: &[SecondCounts]) -> Option<Dispersion> {
     let busy = |row: &SecondCounts| row.planned > 0;
     let rows = rows.get(rows.iter().position(busy)? + 1..rows.iter().rposition(busy)?)?;
     let (planned, actual): (Vec<u64>, Vec<u64>) = rows.iter().map(|row| (row.planned, row.sent)).unzip();
@@ -160,11 +160,11 @@ fn of_seconds(rows: &[SecondCounts]) -> Option<Dispersion> {
 
 fn dispersion(window_ns: u64, planned: &[u64], actual: &[u64]) -> Option<Dispersion> {
     let enough = planned.len() >= FEWEST;
-    enough.then(|| Dispersion { window_ns, planned: index(planned), actual: index(actual) })
+    enough.then(|| Dispersion { window_ns, planned: dispersion_index(planned), actual: dispersion_index(actual) })
 }
 
 /// Returns the variance divided by the mean, or 0 if the mean is 0.
-pub(crate) fn index(counts: &[u64]) -> f64 {
+pub(crate) fn dispersion_index(counts: &[u64]) -> f64 {
     let n = counts.len() as f64;
     let mean = counts.iter().sum::<u64>() as f64 / n;
     let variance = counts.iter().map(|count| (*count as f64 - mean).powi(2)).sum::<f64>() / (n - 1.0);
@@ -225,9 +225,9 @@ mod tests {
 
     #[test]
     fn dispersion_tells_a_metronome_from_bursts() {
-        assert_eq!(index(&[10, 10, 10]), 0.0);
-        assert_eq!(index(&[0, 20, 0, 20]), 400.0 / 3.0 / 10.0);
-        assert_eq!(index(&[0, 0]), 0.0);
+        assert_eq!(dispersion_index(&[10, 10, 10]), 0.0);
+        assert_eq!(dispersion_index(&[0, 20, 0, 20]), 400.0 / 3.0 / 10.0);
+        assert_eq!(dispersion_index(&[0, 0]), 0.0);
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
             RequestRecord::never_issued(arrival, Timestamp(ns))
         };
         let evenly: Vec<RequestRecord> = (0..400).map(|i| record(i, i * 10)).collect();
-        assert!(of_records(&evenly, 100).is_some());
-        assert!(of_records(&[record(0, 0), record(1, 1 << 60)], 1).is_none());
+        assert!(record_dispersion(&evenly, 100).is_some());
+        assert!(record_dispersion(&[record(0, 0), record(1, 1 << 60)], 1).is_none());
     }
 }

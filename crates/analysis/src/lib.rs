@@ -91,7 +91,7 @@ pub fn findings(run: &Run) -> Findings {
     if findings.verdict.has(verdict::code::SATURATED) {
         findings.throughput_per_second = throughput::answered_per_second_until_the_last(run, every.as_deref());
     }
-    findings.closed_loop_shadow = shadow::of_findings(run, &findings);
+    findings.closed_loop_shadow = shadow::default_shadow(run, &findings);
     findings
 }
 

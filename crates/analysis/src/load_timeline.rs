@@ -24,10 +24,10 @@ pub(crate) struct LoadTimeline {
 }
 
 impl LoadTimeline {
-    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<LoadTimeline> {
+    pub(crate) fn new(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<LoadTimeline> {
         match every {
-            Some(records) => of_records(records),
-            None => of_seconds(snapshot),
+            Some(records) => from_records(records),
+            None => from_seconds(snapshot),
         }
     }
 
@@ -55,7 +55,7 @@ impl LoadTimeline {
 }
 
 /// Builds the timeline from `records`, which are in the order of their intended start.
-fn of_records(records: &[RequestRecord]) -> Option<LoadTimeline> {
+fn from_records(records: &[RequestRecord]) -> Option<LoadTimeline> {
     let (first, last) = (records.first()?.intended_start, records.last()?.intended_start);
     let length_ns = last.since(first).0.max(1);
     let stretch_of = |instant: Timestamp| {
@@ -89,7 +89,7 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
 
 /// Builds the timeline from whole intervals, which are seconds except in a long run. Leaves out the last interval with
 /// arrivals, and a first one that is longer than a second and began before the arrivals: these may be partial.
-fn of_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
+fn from_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
     let (seconds, intervals) = (&snapshot.seconds, &snapshot.intervals);
     let first = seconds.iter().position(|row| row.planned > 0)?;
     let last = intervals.interval_of(seconds.iter().rposition(|row| row.planned > 0)?);

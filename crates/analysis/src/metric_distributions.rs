@@ -24,15 +24,15 @@ pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
     let every = every_arrival(&run.snapshot);
     let mut quantile = quantile_of(&population(&run.snapshot, every.as_deref(), metric), q);
     if metric == Metric::ResponseTime {
-        WithoutGenerator::of(&run.snapshot, every.as_deref()).bracket(&mut quantile);
+        WithoutGenerator::new(&run.snapshot, every.as_deref()).set_lower_partner(&mut quantile);
     }
     quantile
 }
 
 pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Distribution {
     let mut response_time = distribution(&population(snapshot, every, Metric::ResponseTime));
-    let without = WithoutGenerator::of(snapshot, every);
-    response_time.quantiles.iter_mut().for_each(|quantile| without.bracket(quantile));
+    let without = WithoutGenerator::new(snapshot, every);
+    response_time.quantiles.iter_mut().for_each(|quantile| without.set_lower_partner(quantile));
     response_time
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn metrics(
         Metric::FirstByteTime if every.is_some_and(came_at_once) => unbracketed(response_time),
         metric => distribution(&population(snapshot, every, metric)),
     };
-    let standing_alone = Metric::ALL.into_iter().filter(|metric| metric.stands_alone());
+    let standing_alone = Metric::ALL.into_iter().filter(|metric| metric.has_own_distribution());
     standing_alone.map(|metric| (metric, of(metric))).collect()
 }
 
@@ -68,10 +68,10 @@ pub(crate) fn by_status(
     every: Option<&[RequestRecord]>,
 ) -> (Option<Distribution>, Option<Distribution>) {
     let [successes, errors] = match every {
-        Some(records) => [false, true].map(|error| Population::of_values(times_by_status(records, error))),
+        Some(records) => [false, true].map(|error| Population::from_values(times_by_status(records, error))),
         None => {
             let errors = snapshot.error_status_time.clone();
-            let unordered = |values: Histogram| Population::of_histogram(values, None);
+            let unordered = |values: Histogram| Population::from_histogram(values, None);
             [snapshot.metric(Metric::ResponseTime).without(&errors), errors].map(unordered)
         }
     };
@@ -93,16 +93,16 @@ pub(crate) fn response_time_population(snapshot: &Snapshot, every: Option<&[Requ
 fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
     let rows = snapshot.intervals.rows();
     match (every, metric) {
-        (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),
+        (Some(records), Metric::ResponseTime) => Population::from_arrivals(records),
         (Some(records), metric) => {
-            Population::of_values(records.iter().filter_map(metric.reader()).map(|time| time.0).collect())
+            Population::from_values(records.iter().filter_map(metric.reader()).map(|time| time.0).collect())
         }
-        (None, Metric::ResponseTime) => Population::of_arrival_histograms(
+        (None, Metric::ResponseTime) => Population::from_arrival_histograms(
             snapshot.metric(Metric::ResponseTime),
             snapshot.metric(Metric::Censored),
             snapshot.metric(Metric::Failed),
             rows,
         ),
-        (None, metric) => Population::of_histogram(snapshot.metric(metric).clone(), Some((rows, metric))),
+        (None, metric) => Population::from_histogram(snapshot.metric(metric).clone(), Some((rows, metric))),
     }
 }

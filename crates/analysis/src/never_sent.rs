@@ -29,7 +29,7 @@ pub fn never_sent(planned: &[Timestamp], sent: &[Timestamp], within: Nanos) -> V
 
 /// A request in the picture: (intended start in seconds, response time in nanoseconds, answered). For a request without
 /// an answer, the response time is the time waited for it.
-pub type Mark = (f64, u64, bool);
+pub type RequestMark = (f64, u64, bool);
 
 /// A stretch of the time axis.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -52,9 +52,9 @@ pub struct RequestTimeline {
     /// End of the picture, in seconds since the origin.
     pub to_s: f64,
     /// Requests of the closed loop. Only one of several at about the same place is kept.
-    pub sent: Vec<Mark>,
+    pub sent: Vec<RequestMark>,
     /// Planned arrivals that the closed loop never sent, with their time in the open loop. One of several is kept.
-    pub never_sent: Vec<Mark>,
+    pub never_sent: Vec<RequestMark>,
     /// Equal stretches of the time from `from_s` to `to_s`, with all requests.
     pub rows: Vec<TimelineRow>,
     /// Planned arrivals in the whole run, up to the end of the closed loop.
@@ -73,13 +73,14 @@ pub fn request_timeline(
     within: Nanos,
     window: (Timestamp, Timestamp),
 ) -> Option<RequestTimeline> {
-    let (sent, mut planned) = (seen(&closed.snapshot)?, seen(&open.snapshot)?);
+    let (sent, mut planned) = (request_times(&closed.snapshot)?, request_times(&open.snapshot)?);
     let ended = sent.iter().map(|request| request.end).max().unwrap_or(Timestamp::ZERO);
     planned.retain(|request| request.due < ended);
     let mut sent_at: Vec<Timestamp> = sent.iter().filter_map(|request| request.sent).collect();
     sent_at.sort_unstable();
     let planned_at: Vec<Timestamp> = planned.iter().map(|request| request.due).collect();
-    let ghosts: Vec<Seen> = never_sent(&planned_at, &sent_at, within).iter().map(|place| planned[*place]).collect();
+    let ghosts: Vec<RequestTimes> =
+        never_sent(&planned_at, &sent_at, within).iter().map(|place| planned[*place]).collect();
     let ghosts_at: Vec<Timestamp> = ghosts.iter().map(|request| request.due).collect();
     let picture = Grid { from: window.0, to: window.1 };
     Some(RequestTimeline {
@@ -95,7 +96,7 @@ pub fn request_timeline(
 }
 
 #[derive(Clone, Copy)]
-struct Seen {
+struct RequestTimes {
     due: Timestamp,
     /// `None` if it was never issued.
     sent: Option<Timestamp>,
@@ -104,17 +105,17 @@ struct Seen {
 }
 
 /// Returns every request in the order of its intended start. Returns `None` unless every one was kept.
-fn seen(snapshot: &Snapshot) -> Option<Vec<Seen>> {
+fn request_times(snapshot: &Snapshot) -> Option<Vec<RequestTimes>> {
     let samples = &snapshot.samples;
     let holds_all = samples.is_complete() && samples.even().len() as u64 == snapshot.tally.planned;
-    let of = |record: &RequestRecord| Seen {
+    let of = |record: &RequestRecord| RequestTimes {
         due: record.intended_start,
         sent: (record.outcome != Outcome::NeverIssued).then_some(record.actual_start),
         end: record.end,
         is_answered: record.outcome.is_response(),
     };
     holds_all.then(|| {
-        let mut seen: Vec<Seen> = samples.even().iter().map(of).collect();
+        let mut seen: Vec<RequestTimes> = samples.even().iter().map(of).collect();
         seen.sort_by_key(|request| request.due);
         seen
     })
@@ -126,7 +127,7 @@ struct Grid {
 }
 
 impl Grid {
-    fn marks(&self, requests: &[Seen]) -> Vec<Mark> {
+    fn marks(&self, requests: &[RequestTimes]) -> Vec<RequestMark> {
         let mut taken = HashSet::new();
         let first = requests.partition_point(|request| request.due < self.from);
         let inside = requests[first..].iter().take_while(|request| request.due < self.to);
@@ -135,7 +136,7 @@ impl Grid {
         new.map(|(request, took)| (request.due.as_secs_f64(), took, request.is_answered)).collect()
     }
 
-    fn place(&self, request: &Seen, took: u64) -> (u32, i32, bool) {
+    fn place(&self, request: &RequestTimes, took: u64) -> (u32, i32, bool) {
         let share = request.due.since(self.from).0 as f64 / self.to.since(self.from).0.max(1) as f64;
         let row = libm::log10(took.max(1) as f64) * ROWS_A_DECADE;
         ((share * COLUMNS) as u32, row as i32, request.is_answered)

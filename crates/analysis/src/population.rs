@@ -63,10 +63,10 @@ impl Population {
     }
 
     /// Response times of `records`, which are all arrivals in the order of their intended start.
-    pub(crate) fn of_arrivals(records: &[RequestRecord]) -> Population {
+    pub(crate) fn from_arrivals(records: &[RequestRecord]) -> Population {
         let of = |metric: Metric| records.iter().filter_map(metric.reader()).map(|time| time.0).collect::<Vec<u64>>();
         let in_order = |r: &RequestRecord| if r.outcome.is_response() { r.response_time().0 } else { u64::MAX };
-        let exceedance = ExceedanceCounts::of_values(&records.iter().map(in_order).collect::<Vec<_>>());
+        let exceedance = ExceedanceCounts::from_values(&records.iter().map(in_order).collect::<Vec<_>>());
         let answered = by_size(exceedance.as_ref(), of(Metric::ResponseTime));
         let (censored, failed) = (of(Metric::Censored), of(Metric::Failed));
         Population::new(answered, SortedValues::each(censored), SortedValues::each(failed), exceedance)
@@ -85,14 +85,14 @@ impl Population {
     }
 
     /// Values that each arrival of the population has, in the order of the intended starts.
-    pub(crate) fn of_values(values: Vec<u64>) -> Population {
+    pub(crate) fn from_values(values: Vec<u64>) -> Population {
         let none = || SortedValues::Each(Vec::new());
-        let exceedance = ExceedanceCounts::of_values(&values);
+        let exceedance = ExceedanceCounts::from_values(&values);
         Population::new(by_size(exceedance.as_ref(), values), none(), none(), exceedance)
     }
 
     /// Response times by bucket, of the whole run and by interval.
-    pub(crate) fn of_arrival_histograms(
+    pub(crate) fn from_arrival_histograms(
         answered: &Histogram,
         censored: &Histogram,
         failed: &Histogram,
@@ -100,7 +100,7 @@ impl Population {
     ) -> Population {
         let metrics = [Metric::ResponseTime, Metric::Censored, Metric::Failed];
         let exceedance =
-            ExceedanceCounts::of_intervals(rows, &metrics, answered.count() + censored.count() + failed.count());
+            ExceedanceCounts::from_intervals(rows, &metrics, answered.count() + censored.count() + failed.count());
         let buckets = |histogram: &Histogram| SortedValues::buckets(histogram.clone());
         Population::new(buckets(answered), buckets(censored), buckets(failed), exceedance)
     }
@@ -112,9 +112,9 @@ impl Population {
     }
 
     /// Values that each arrival of the population has, by bucket. `rows` hold `metric` by interval.
-    pub(crate) fn of_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
+    pub(crate) fn from_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let exceedance =
-            rows.and_then(|(rows, metric)| ExceedanceCounts::of_intervals(rows, &[metric], values.count()));
+            rows.and_then(|(rows, metric)| ExceedanceCounts::from_intervals(rows, &[metric], values.count()));
         let none = || SortedValues::buckets(Histogram::new());
         Population::new(SortedValues::buckets(values), none(), none(), exceedance)
     }

@@ -171,7 +171,7 @@ mod tests {
         })
     }
 
-    fn of(text: &str) -> Option<(usize, Saturation)> {
+    fn watched_scenario(text: &str) -> Option<(usize, Saturation)> {
         watched(&simulate(&Scenario::parse(text, "test").unwrap(), SimOptions::default()).unwrap())
     }
 
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_random_queue_below_its_capacity_is_not_and_above_it_is() {
         let queue = |rate: u32, seed: u32| {
-            of(&format!(
+            watched_scenario(&format!(
                 "name = \"q\"\nabout = \"one server\"\n[workload]\nrate = {rate}\nspacing = \"poisson\"\nseed = {seed}\n\
                  duration = \"60s\"\ndrain = \"300s\"\n[service]\nbaseline = \"1ms\"\nvariation = \"exponential\"\n\
                  concurrency = 1\nseed = {seed}\n"
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_rate_that_rises_is_not_saturation() {
         let text = "name = \"r\"\nabout = \"a ramp\"\n[workload]\nprofile = \"ramp:100..2000/60s\"\n[service]\nbaseline = \"50ms\"\n";
-        assert_eq!(of(text), None);
+        assert_eq!(watched_scenario(text), None);
     }
 
     /// 1 000/s into 500/s with a timeout of 5 s, second by second.

@@ -9,7 +9,7 @@ use crate::population::Population;
 
 /// All planned sessions, or all steps that were due. Sessions that were not completed are slower than all that were.
 fn population(times: &SessionTimes) -> Population {
-    let of = |time| times.of(time).to_histogram();
+    let of = |time| times.get(time).to_histogram();
     Population::without_order(of(SessionTime::Completed), of(SessionTime::Censored), of(SessionTime::Failed))
 }
 
@@ -19,9 +19,9 @@ pub(crate) fn quantile(times: &SessionTimes, q: f64) -> Quantile {
 
 /// Returns the number of times, their sum in nanoseconds, and how many of them are only lower bounds.
 pub(crate) fn sum(times: &SessionTimes) -> (u64, f64, u64) {
-    let sum = SessionTime::ALL.into_iter().map(|time| times.of(time).sum_ns()).sum::<u128>();
-    let unanswered = times.of(SessionTime::Censored).count() + times.of(SessionTime::Failed).count();
-    (times.of(SessionTime::Completed).count() + unanswered, sum as f64, unanswered)
+    let sum = SessionTime::ALL.into_iter().map(|time| times.get(time).sum_ns()).sum::<u128>();
+    let unanswered = times.get(SessionTime::Censored).count() + times.get(SessionTime::Failed).count();
+    (times.get(SessionTime::Completed).count() + unanswered, sum as f64, unanswered)
 }
 
 pub(crate) fn findings(sessions: &SessionFacts) -> SessionFindings {

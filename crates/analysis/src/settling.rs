@@ -30,10 +30,10 @@ pub fn settling(run: &Run) -> Settling {
 
 /// Works as [`settling`]. `every` holds all arrivals in order, if each was kept.
 pub(crate) fn settling_of(run: &Run, every: Option<&[RequestRecord]>) -> Settling {
-    if let Some(why) = load_that_moves(run) {
+    if let Some(why) = moving_load_reason(run) {
         return not_judged(why);
     }
-    let Some(series) = MedianSeries::of(&run.snapshot, every) else {
+    let Some(series) = MedianSeries::new(&run.snapshot, every) else {
         return not_judged("nothing is known of single requests, nor of single seconds");
     };
     if series.values.len() < FEWEST_STRETCHES || series.end_ns() - series.from_ns < SHORTEST_NS {
@@ -50,7 +50,7 @@ fn not_judged(why: &str) -> Settling {
 }
 
 /// Returns the reason if the load itself makes the response time change.
-fn load_that_moves(run: &Run) -> Option<&'static str> {
+fn moving_load_reason(run: &Run) -> Option<&'static str> {
     let offered = &run.facts.offered;
     let constant = offered.profile.as_ref().is_none_or(|profile| profile.parse::<Rate>().is_ok());
     let schedule = offered.model == LoadModelKind::Closed || constant;

@@ -50,7 +50,7 @@ const MAX_USERS: f64 = 1e6;
 
 /// Returns the shadow of the users who would send the offered rate while all is well: as many as the offered rate times
 /// the median service time (Little's law). Returns `None` if [`shadow`] does, and for an INVALID run.
-pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
+pub(crate) fn default_shadow(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
     let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
     let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MAX_USERS) as u32;
     if findings.verdict.state == VerdictState::Invalid {
@@ -62,9 +62,10 @@ pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopSh
 /// Returns what a closed loop of `users`, at least 1, would have reported, against the run's own `response_time`. Needs
 /// an open load model and single requests. Returns `None` if a user would send much more often than the run.
 pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<ClosedLoopShadow> {
-    let seen = Seen::of(run)?;
-    let asked = seen.ask(users.max(1))?;
-    let others: Vec<Asked> = (1..=REPLICATES).filter_map(|tool| seen.ask_as(tool, users.max(1))).collect();
+    let seen = ObservedServer::from_run(run)?;
+    let asked = seen.simulate(users.max(1))?;
+    let others: Vec<SimulatedUsers> =
+        (1..=REPLICATES).filter_map(|tool| seen.simulate_replicate(tool, users.max(1))).collect();
     Some(ClosedLoopShadow {
         users: users.max(1),
         requests: asked.count() + asked.unanswered(),
@@ -78,11 +79,11 @@ pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<Clo
 /// Returns the number of answers of such a closed loop, and these quantiles of them. A quantile is `None` if there are
 /// too few answers for it. Returns `None` if [`shadow`] does.
 pub(crate) fn quantiles(run: &Run, users: u32, qs: &[f64]) -> Option<(u64, Vec<Option<u64>>)> {
-    let asked = Seen::of(run)?.ask(users.max(1))?;
+    let asked = ObservedServer::from_run(run)?.simulate(users.max(1))?;
     Some((asked.count(), qs.iter().map(|q| asked.quantile(*q)).collect()))
 }
 
-fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> ShadowQuantile {
+fn quantile(q: f64, asked: &SimulatedUsers, others: &[SimulatedUsers], truth: &Distribution) -> ShadowQuantile {
     let value_ns = asked.quantile(q).filter(|value| *value > 0);
     let own = truth.quantiles.iter().find(|quantile| quantile.q == q && !quantile.no_answer);
     let own_ns = own.and_then(|quantile| quantile.value_ns);
@@ -97,8 +98,8 @@ fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> Sh
 /// The lowest and the highest factor of all tools, widened by [`AGREEMENT`]. `None` if a tool has too few requests.
 fn interval(
     q: f64,
-    asked: &Asked,
-    others: &[Asked],
+    asked: &SimulatedUsers,
+    others: &[SimulatedUsers],
     factor: impl Fn(u64) -> Option<f64>,
 ) -> (Option<f64>, Option<f64>) {
     let reported = [asked].into_iter().chain(others).map(|asked| asked.quantile(q).filter(|value| *value > 0));
@@ -110,42 +111,42 @@ fn interval(
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Met {
+struct ObservedRequest {
     at: u64,
     takes: u64,
     answered: bool,
 }
 
 /// The behaviour of the server over time.
-struct Seen {
+struct ObservedServer {
     /// In the order of their actual start.
-    requests: Vec<Met>,
+    requests: Vec<ObservedRequest>,
     /// Users send requests until then.
     until: u64,
 }
 
-struct Asked {
+struct SimulatedUsers {
     sorted: Vec<u64>,
     failed: usize,
     /// Number of users that each simulated user represents.
     weight: f64,
 }
 
-impl Seen {
-    fn of(run: &Run) -> Option<Seen> {
+impl ObservedServer {
+    fn from_run(run: &Run) -> Option<ObservedServer> {
         let records = run.snapshot.samples.even();
-        let met = |record: &RequestRecord| Met {
+        let met = |record: &RequestRecord| ObservedRequest {
             at: record.actual_start.0,
             takes: record.service_time().0.max(SHORTEST_NS),
             answered: record.outcome.is_response(),
         };
         let issued = records.iter().filter(|record| record.outcome != Outcome::NeverIssued);
-        let mut requests: Vec<Met> = issued.map(met).collect();
+        let mut requests: Vec<ObservedRequest> = issued.map(met).collect();
         requests.sort_unstable_by_key(|request| request.at);
         let last = requests.last().filter(|_| run.facts.offered.model == LoadModelKind::Open)?.at;
         let complete = run.facts.is_complete() && run.facts.offered.requests.is_none();
         let until = run.facts.offered.duration_ns.filter(|_| complete).unwrap_or(last + 1);
-        Some(Seen { requests, until })
+        Some(ObservedServer { requests, until })
     }
 
     /// Returns the time that the neighbours of an instant span.
@@ -156,16 +157,16 @@ impl Seen {
     }
 
     /// Simulates `users`. Returns `None` if one of them sends too often.
-    fn ask(&self, users: u32) -> Option<Asked> {
-        self.ask_in(0, users, MAX_STEPS)
+    fn simulate(&self, users: u32) -> Option<SimulatedUsers> {
+        self.simulate_steps(0, users, MAX_STEPS)
     }
 
-    fn ask_as(&self, tool: u64, users: u32) -> Option<Asked> {
-        self.ask_in(tool, users, REPLICATE_STEPS)
+    fn simulate_replicate(&self, tool: u64, users: u32) -> Option<SimulatedUsers> {
+        self.simulate_steps(tool, users, REPLICATE_STEPS)
     }
 
     /// Simulates about `most_steps` requests.
-    fn ask_in(&self, tool: u64, users: u32, most_steps: usize) -> Option<Asked> {
+    fn simulate_steps(&self, tool: u64, users: u32, most_steps: usize) -> Option<SimulatedUsers> {
         let walked = self.walked(users, most_steps);
         let (mut sorted, mut failed) = (Vec::new(), 0);
         // Users begin at different times, or all would meet each event at the same moment.
@@ -181,7 +182,7 @@ impl Seen {
             self.walk(draws, begin, |met| if met.answered { sorted.push(met.takes) } else { failed += 1 })?;
         }
         sorted.sort_unstable();
-        Some(Asked { sorted, failed, weight: f64::from(users) / f64::from(walked) })
+        Some(SimulatedUsers { sorted, failed, weight: f64::from(users) / f64::from(walked) })
     }
 
     /// Returns the number of `users` to simulate, for about `most_steps` requests in all.
@@ -193,7 +194,7 @@ impl Seen {
     }
 
     /// Simulates one user from `begin` with these draws. Returns `None` if the user sends too often.
-    fn walk(&self, draws: u64, begin: u64, mut meets: impl FnMut(Met)) -> Option<()> {
+    fn walk(&self, draws: u64, begin: u64, mut meets: impl FnMut(ObservedRequest)) -> Option<()> {
         let (mut now, mut next, mut steps) = (begin, 0, 0);
         let most = (self.requests.len().saturating_mul(MAX_STEPS_PER_REQUEST)).min(2 * MAX_STEPS);
         while now < self.until {
@@ -228,7 +229,7 @@ impl Seen {
     }
 }
 
-impl Asked {
+impl SimulatedUsers {
     fn count(&self) -> u64 {
         (self.sorted.len() as f64 * self.weight).round() as u64
     }
@@ -250,11 +251,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn seen(requests: &[(u64, u64, bool)], until: u64) -> Seen {
-        let met = |(at, takes, answered): &(u64, u64, bool)| Met { at: *at, takes: *takes, answered: *answered };
-        let mut requests: Vec<Met> = requests.iter().map(met).collect();
+    fn seen(requests: &[(u64, u64, bool)], until: u64) -> ObservedServer {
+        let met =
+            |(at, takes, answered): &(u64, u64, bool)| ObservedRequest { at: *at, takes: *takes, answered: *answered };
+        let mut requests: Vec<ObservedRequest> = requests.iter().map(met).collect();
         requests.sort_unstable_by_key(|request| request.at);
-        Seen { requests, until }
+        ObservedServer { requests, until }
     }
 
     fn requests() -> impl Strategy<Value = Vec<(u64, u64, bool)>> {
@@ -298,7 +300,7 @@ mod tests {
     fn few_users_stand_for_many() {
         let requests: Vec<_> = (0..10_000).map(|i| (i * 100, 2_000, i % 10 > 0)).collect();
         let seen = seen(&requests, 1_000_000);
-        let asked = seen.ask(100_000).unwrap();
+        let asked = seen.simulate(100_000).unwrap();
         assert!(seen.walked(100_000, MAX_STEPS) < 1_000);
         assert_eq!(asked.quantile(0.99), Some(2_000));
         let all = asked.count() + asked.unanswered();
@@ -313,7 +315,7 @@ mod tests {
         requests.push((999_999, 1 << 50, true));
         let seen = seen(&requests, 1_000_000);
         assert_eq!(seen.walked(1_000_000, MAX_STEPS), MAX_STEPS as u32);
-        assert!(seen.ask(1_000_000).is_none());
-        assert!(seen.ask(10).is_some());
+        assert!(seen.simulate(1_000_000).is_none());
+        assert!(seen.simulate(10).is_some());
     }
 }

@@ -49,7 +49,7 @@ impl StreamMetric {
 
     fn population(self, streams: &StreamFacts) -> Population {
         let (known, censored, failed) = self.parts();
-        let of = |time| streams.times.of(time).to_histogram();
+        let of = |time| streams.times.get(time).to_histogram();
         let of_some = |time: Option<StreamTime>| time.map(of).unwrap_or_default();
         Population::without_order(of(known), of_some(censored), of_some(failed))
     }
@@ -61,7 +61,7 @@ impl StreamMetric {
     /// Returns the number of values, their sum in nanoseconds, and how many of them are only lower bounds.
     pub(crate) fn sum(self, streams: &StreamFacts) -> (u64, f64, u64) {
         let (known, censored, failed) = self.parts();
-        let of = |time: StreamTime| streams.times.of(time);
+        let of = |time: StreamTime| streams.times.get(time);
         let unknown: Vec<&CompactHistogram> = [censored, failed].into_iter().flatten().map(of).collect();
         let unanswered = unknown.iter().map(|times| times.count()).sum::<u64>();
         let waited = unknown.iter().map(|times| times.sum_ns()).sum::<u128>();
@@ -74,12 +74,12 @@ pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -
     let of = |metric: StreamMetric| distribution(&metric.population(streams));
     StreamFindings {
         first_event_time: of(StreamMetric::FirstEvent),
-        last_event_time: of_one(streams, StreamTime::LastEvent),
+        last_event_time: stream_distribution(streams, StreamTime::LastEvent),
         event_gap: of(StreamMetric::EventGap),
         longest_gap: of(StreamMetric::LongestGap),
         llm: streams.llm.as_ref().map(|llm| LlmFindings {
             first_content_time: of(StreamMetric::FirstContent),
-            first_content_service_time: of_one(streams, StreamTime::FirstContentService),
+            first_content_service_time: stream_distribution(streams, StreamTime::FirstContentService),
             content_gap: of(StreamMetric::ContentGap),
             time_per_output_token: of(StreamMetric::TimePerOutputToken),
             goodput: goodput(llm, streams.tally.planned, planned_per_second),
@@ -98,8 +98,8 @@ pub fn planned_per_second(run: &Run, offered_per_second: Option<f64>) -> Option<
     Some(offered_per_second? * streams.tally.planned as f64 / requests as f64)
 }
 
-fn of_one(streams: &StreamFacts, time: StreamTime) -> Distribution {
-    distribution(&Population::of_histogram(streams.times.of(time).to_histogram(), None))
+fn stream_distribution(streams: &StreamFacts, time: StreamTime) -> Distribution {
+    distribution(&Population::from_histogram(streams.times.get(time).to_histogram(), None))
 }
 
 /// Goodput is over planned requests: a request that was never issued, or did not end, met no objective.

@@ -25,12 +25,12 @@ pub(crate) fn targets(run: &Run) -> Vec<TargetFindings> {
 fn response_time(run: &Run, number: usize) -> Distribution {
     let mut response_time = distribution(&population(run, number, Metric::ResponseTime));
     let without = without_generator(run, number);
-    response_time.quantiles.iter_mut().for_each(|quantile| without.bracket(quantile));
+    response_time.quantiles.iter_mut().for_each(|quantile| without.set_lower_partner(quantile));
     response_time
 }
 
 fn without_generator(run: &Run, number: usize) -> WithoutGenerator {
-    WithoutGenerator::of_distributions(|metric| histogram(run, number, metric))
+    WithoutGenerator::from_distributions(|metric| histogram(run, number, metric))
 }
 
 /// Returns quantile `q` in [0, 1] of `metric` over the arrivals of target `number`. The quantile of
@@ -38,7 +38,7 @@ fn without_generator(run: &Run, number: usize) -> WithoutGenerator {
 pub(crate) fn quantile(run: &Run, number: usize, metric: Metric, q: f64) -> Quantile {
     let mut quantile = quantile_of(&population(run, number, metric), q);
     if metric == Metric::ResponseTime {
-        without_generator(run, number).bracket(&mut quantile);
+        without_generator(run, number).set_lower_partner(&mut quantile);
     }
     quantile
 }
@@ -61,9 +61,9 @@ fn population(run: &Run, number: usize, metric: Metric) -> Population {
     let of = |metric| histogram(run, number, metric);
     match metric {
         Metric::ResponseTime => {
-            Population::of_arrival_histograms(&of(metric), &of(Metric::Censored), &of(Metric::Failed), &[])
+            Population::from_arrival_histograms(&of(metric), &of(Metric::Censored), &of(Metric::Failed), &[])
         }
-        metric => Population::of_histogram(of(metric), None),
+        metric => Population::from_histogram(of(metric), None),
     }
 }
 

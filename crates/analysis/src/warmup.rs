@@ -142,6 +142,6 @@ fn seconds_from(rows: &[SecondCounts], first: usize) -> Vec<SecondCounts> {
 fn samples_from(samples: &Samples, from: Timestamp, planned: u64) -> Samples {
     let later = |record: &&RequestRecord| record.intended_start >= from;
     let even = samples.even().iter().filter(later).copied().collect();
-    let only_slow: Vec<RequestRecord> = samples.only_slow().filter(later).copied().collect();
+    let only_slow: Vec<RequestRecord> = samples.slowest_left_out().filter(later).copied().collect();
     Samples::from_parts(samples.options(), even, samples.one_in(), &only_slow, planned)
 }

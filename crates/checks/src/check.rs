@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::conditions::{JsonTest, Quoted, StatusTest, TextTest};
 use crate::json_path::BoundedPath;
-use crate::tests_of::{JsonTest, Quoted, StatusTest, TextTest};
 
 /// A condition on an answer, such as `status == 200`.
 ///

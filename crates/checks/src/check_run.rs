@@ -7,14 +7,14 @@ use truetail_model::time::Timestamp;
 use truetail_run::{CheckCounts, FailedAnswer};
 
 use crate::check::Check;
-use crate::observer::{CheckObserver, CheckPlan, Found};
+use crate::observer::{CheckObserver, CheckPlan, CheckResults};
 use crate::tally::CheckTally;
 
 /// The checks of a run, and their results. Clones share the results.
 #[derive(Clone, Debug)]
 pub struct CheckRun {
     plan: Arc<CheckPlan>,
-    found: Arc<Mutex<Found>>,
+    found: Arc<Mutex<CheckResults>>,
     empty: CheckTally,
 }
 
@@ -33,18 +33,18 @@ impl CheckRun {
             measure_from,
             checks,
         };
-        CheckRun::of(plan, by_second)
+        CheckRun::with_plan(plan, by_second)
     }
 
-    fn of(plan: CheckPlan, by_second: bool) -> CheckRun {
+    fn with_plan(plan: CheckPlan, by_second: bool) -> CheckRun {
         let empty = CheckTally::new(plan.checks.len(), by_second);
-        let found = Found { tally: empty.clone(), failed: Vec::new() };
+        let found = CheckResults { tally: empty.clone(), failed: Vec::new() };
         CheckRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)), empty }
     }
 
     /// Returns the same checks for an answer before the run, which does not count in the run.
     pub fn before_the_run(&self) -> CheckRun {
-        CheckRun::of(CheckPlan { measure_from: Timestamp::ZERO, ..(*self.plan).clone() }, false)
+        CheckRun::with_plan(CheckPlan { measure_from: Timestamp::ZERO, ..(*self.plan).clone() }, false)
     }
 
     /// Returns a factory of observers that apply the checks, for [`truetail_engine::Plan::observer`].
@@ -65,7 +65,7 @@ impl CheckRun {
         truetail_run::first_failed(self.found().failed.clone())
     }
 
-    fn found(&self) -> MutexGuard<'_, Found> {
+    fn found(&self) -> MutexGuard<'_, CheckResults> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

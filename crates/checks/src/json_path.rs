@@ -35,7 +35,7 @@ impl BoundedPath {
     pub fn parse(text: &str) -> Result<BoundedPath, String> {
         let first_line = |error: String| error.lines().next().unwrap_or_default().to_owned();
         let path = JsonPath::parse(text).map_err(|error| first_line(error.to_string()))?;
-        Ok(BoundedPath { shape: Shape::of(text), path })
+        Ok(BoundedPath { shape: Shape::classify(text), path })
     }
 
     /// Returns all values at the path.
@@ -80,7 +80,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(text: &str) -> Shape {
+    fn classify(text: &str) -> Shape {
         let bare = without_texts(text);
         let roots = bare.match_indices('$').skip(1).map(|(at, _)| &bare[at + 1..]);
         Shape {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::answer::{Answer, NoBody};
 use crate::check::{Check, Path, Subject};
+use crate::conditions::{JsonTest, TextTest};
 use crate::json_path::TooManySteps;
-use crate::tests_of::{JsonTest, TextTest};
 
 /// Maximum length of a quote from an answer, in characters.
 const LONGEST_QUOTE: usize = 200;
@@ -107,13 +107,15 @@ impl Check {
                 Subject::Header(name, _) => format!("there is no header {name}"),
                 Subject::Status(_) | Subject::Body(_) | Subject::Json(..) => "there is nothing at this path".to_owned(),
             },
-            Failure::Differs => format!("it is {}", self.seen(answer)),
-            Failure::CannotCompare => format!("it is {}, which cannot be compared like this", self.seen(answer)),
+            Failure::Differs => format!("it is {}", self.quote_answer(answer)),
+            Failure::CannotCompare => {
+                format!("it is {}, which cannot be compared like this", self.quote_answer(answer))
+            }
         }
     }
 
     /// Returns the value that the check read.
-    fn seen(&self, answer: &Answer<'_>) -> String {
+    fn quote_answer(&self, answer: &Answer<'_>) -> String {
         match &self.subject {
             Subject::Status(_) => answer.status.to_string(),
             Subject::Header(name, _) => {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `check`, `answer` | a check, and the answer that it judges |
 //! | `parse`, `scanner` | from text to check |
-//! | `tests_of` | conditions on a status, a text, a JSON value |
+//! | `conditions` | conditions on a status, a text, a JSON value |
 //! | `json_path` | JSONPaths with a limit on the steps of a search; flows use them too |
 //! | `judge` | the judgement of an answer, and its reason |
 //! | `tally` | counts, by time of the arrival |
@@ -17,13 +17,13 @@
 mod answer;
 mod check;
 mod check_run;
+mod conditions;
 mod json_path;
 mod judge;
 mod observer;
 mod parse;
 mod scanner;
 mod tally;
-mod tests_of;
 
 pub use answer::{Answer, Body, MAX_BODY_BYTES};
 pub use check::Check;

@@ -29,7 +29,7 @@ pub(crate) struct CheckPlan {
 }
 
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct CheckResults {
     pub(crate) tally: CheckTally,
     pub(crate) failed: Vec<FailedAnswer>,
 }
@@ -65,8 +65,8 @@ impl PartialAnswer {
 #[derive(Debug)]
 pub(crate) struct CheckObserver {
     plan: Arc<CheckPlan>,
-    all_found: Arc<Mutex<Found>>,
-    found: Found,
+    all_found: Arc<Mutex<CheckResults>>,
+    found: CheckResults,
     /// For each check, whether an answer that failed it was kept.
     has_example: Vec<bool>,
     /// Answers that are being read, by the number of their request.
@@ -75,9 +75,9 @@ pub(crate) struct CheckObserver {
 
 impl CheckObserver {
     /// Creates an observer that adds its results to `all_found` at its end.
-    pub(crate) fn new(plan: Arc<CheckPlan>, all_found: Arc<Mutex<Found>>, tally: CheckTally) -> CheckObserver {
+    pub(crate) fn new(plan: Arc<CheckPlan>, all_found: Arc<Mutex<CheckResults>>, tally: CheckTally) -> CheckObserver {
         let has_example = vec![false; plan.checks.len()];
-        let found = Found { tally, failed: Vec::new() };
+        let found = CheckResults { tally, failed: Vec::new() };
         CheckObserver { plan, all_found, found, has_example, partial: Vec::new() }
     }
 

@@ -18,9 +18,9 @@ use regex::bytes::Regex;
 use serde_json::Value;
 
 use crate::check::{Check, Path, Subject};
+use crate::conditions::{JsonTest, NumberTest, StatusTest, TextTest};
 use crate::json_path::BoundedPath;
 use crate::scanner::Scanner;
-use crate::tests_of::{JsonTest, NumberTest, StatusTest, TextTest};
 
 /// Error for a text that is not a check, with the problem in one line.
 #[derive(Clone, PartialEq, Eq, Debug)]

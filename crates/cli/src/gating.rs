@@ -80,7 +80,7 @@ impl Gating {
     /// Writes the requested files, and continues after a failure.
     pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         if let Some(file) = &self.junit {
-            steps.tried(write_junit(file, &[JunitSuite::of(None, run, findings)]));
+            steps.tried(write_junit(file, &[JunitSuite::for_run(None, run, findings)]));
         }
         if self.markdown.is_none() && self.github.is_none() {
             return;

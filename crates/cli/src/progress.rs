@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use truetail_cluster::{Sent, ShardLine};
+use truetail_cluster::{ShardLine, ShardProgress};
 use truetail_engine::Control;
 use truetail_model::arrival::{RateProfile, Spacing};
 use truetail_model::driver::Stripe;
@@ -90,7 +90,7 @@ fn write_shard_lines(mut figures: Figures, ended: &Receiver<()>) {
     let mut wait = FIRST_LINE;
     while !ends_within(wait, ended) {
         let now = figures.now();
-        let sent = Sent {
+        let sent = ShardProgress {
             elapsed_ns: now.elapsed.0,
             planned: now.planned,
             sent: now.sent,

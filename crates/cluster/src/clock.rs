@@ -22,7 +22,7 @@ pub struct ClockOffset {
 
 impl ClockOffset {
     /// Estimates the offset from the quickest exchange; `None` without exchanges.
-    pub fn of(exchanges: &[Exchange]) -> Option<ClockOffset> {
+    pub fn estimate(exchanges: &[Exchange]) -> Option<ClockOffset> {
         let quickest = exchanges.iter().min_by_key(|exchange| exchange.answered.saturating_sub(exchange.asked))?;
         let half = quickest.answered.saturating_sub(quickest.asked).div_ceil(2);
         let middle = quickest.asked.saturating_add(half);
@@ -39,9 +39,9 @@ mod tests {
     fn the_quickest_exchange_says_most() {
         let slow = Exchange { asked: 0, theirs: 900, answered: 1_000 };
         let quick = Exchange { asked: 2_000, theirs: 2_500, answered: 2_100 };
-        assert_eq!(ClockOffset::of(&[slow, quick]), Some(ClockOffset { ahead_ns: 450, plus_minus_ns: 50 }));
+        assert_eq!(ClockOffset::estimate(&[slow, quick]), Some(ClockOffset { ahead_ns: 450, plus_minus_ns: 50 }));
         let behind = Exchange { asked: 1_000, theirs: 10, answered: 1_000 };
-        assert_eq!(ClockOffset::of(&[behind]), Some(ClockOffset { ahead_ns: -990, plus_minus_ns: 0 }));
-        assert_eq!(ClockOffset::of(&[]), None);
+        assert_eq!(ClockOffset::estimate(&[behind]), Some(ClockOffset { ahead_ns: -990, plus_minus_ns: 0 }));
+        assert_eq!(ClockOffset::estimate(&[]), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::clean::{clean, remove_files};
 use crate::clock::{ClockOffset, Exchange};
 use crate::kubectl::{Event, Kubectl, Order, words};
 use crate::manifest::Job;
-use crate::outcome::{DriveError, Fate, Outcome, Patience, ShardOutcome};
+use crate::outcome::{DriveError, Fate, Outcome, ShardOutcome, TimeLimits};
 use crate::pods::Pod;
 use crate::ready::ready;
 use crate::watch::Watch;
@@ -15,10 +15,10 @@ use crate::watch::Watch;
 ///
 /// # Errors
 /// [`DriveError`]. All objects that were created are removed in this case too.
-pub fn drive(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
+pub fn drive(job: &Job, patience: TimeLimits, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
     create(job, kubectl)?;
     kubectl.tell(Event::Created);
-    let outcome = offered(job, patience, kubectl);
+    let outcome = offer(job, patience, kubectl);
     let left = clean(job, kubectl);
     if !left.is_empty() {
         kubectl.tell(Event::Left(left));
@@ -40,22 +40,24 @@ fn create(job: &Job, kubectl: &impl Kubectl) -> Result<(), DriveError> {
     Ok(())
 }
 
-fn offered(job: &Job, patience: Patience, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
+fn offer(job: &Job, patience: TimeLimits, kubectl: &impl Kubectl) -> Result<Outcome, DriveError> {
     let pods = ready(job, patience.ready_within, kubectl)?;
     kubectl.tell(Event::Begins(patience.lead));
     let at_unix_ns = kubectl.unix_ns().saturating_add(patience.lead.0);
     let begun = begin(&pods, at_unix_ns, kubectl);
     let deadline =
         patience.length.map(|length| at_unix_ns.saturating_add(length.0).saturating_add(patience.end_within.0));
-    let mut watch = Watch::of(job, kubectl, deadline, patience.end_within);
+    let mut watch = Watch::new(job, kubectl, deadline, patience.end_within);
     for (pod, answer) in pods.values().zip(&begun) {
         if let Err(why) = answer {
             watch.lose(pod.stripe, format!("{} was not told when to begin: {why}", pod.described(job.shards)));
         }
     }
     let stopped = watch.until_all_ended();
-    let clocks =
-        pods.keys().zip(&begun).map(|(stripe, answer)| (*stripe, ClockOffset::of(answer.as_deref().unwrap_or(&[]))));
+    let clocks = pods
+        .keys()
+        .zip(&begun)
+        .map(|(stripe, answer)| (*stripe, ClockOffset::estimate(answer.as_deref().unwrap_or(&[]))));
     let clocks: BTreeMap<_, _> = clocks.collect();
     let shards: Vec<_> = watch
         .into_fates()

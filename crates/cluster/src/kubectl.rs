@@ -3,7 +3,7 @@
 use truetail_model::time::Nanos;
 
 use crate::clock::Exchange;
-use crate::shard_line::Sent;
+use crate::shard_line::ShardProgress;
 
 /// An order to the program in a pod, given through `kubectl exec`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub struct Progress {
     /// Number of all shards.
     pub of: u32,
     /// The sum over the shards that have reported. The elapsed time is the longest of theirs.
-    pub sent: Sent,
+    pub sent: ShardProgress,
 }
 
 /// Access to the outside world, for the steps.

@@ -6,7 +6,7 @@ use crate::clock::ClockOffset;
 
 /// Time limits of the steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Patience {
+pub struct TimeLimits {
     /// Time from the moment when all pods are ready to the origin of the schedule.
     pub lead: Nanos,
     /// Time that the pods have to become ready.

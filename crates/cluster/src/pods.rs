@@ -53,7 +53,7 @@ impl Pod {
 ///
 /// # Errors
 /// A message if the answer is not a list of pods.
-pub fn pods_of(answer: &str) -> Result<BTreeMap<u32, Pod>, String> {
+pub fn parse_pods(answer: &str) -> Result<BTreeMap<u32, Pod>, String> {
     let list: List =
         serde_json::from_str(answer).map_err(|error| format!("kubectl get pods printed no list of pods: {error}"))?;
     let pods = list.items.into_iter().filter_map(RawPod::into_pod);
@@ -177,7 +177,7 @@ mod tests {
 
     fn state(status: Value) -> PodState {
         let pod = json!({"metadata": {"name": "a-0-x", "annotations": {INDEX: "0"}}, "spec": {"nodeName": "n"}, "status": status});
-        let pods = pods_of(&json!({"items": [pod]}).to_string()).unwrap();
+        let pods = parse_pods(&json!({"items": [pod]}).to_string()).unwrap();
         assert_eq!(pods[&1].described(8), "stripe 1/8 (pod a-0-x on n)");
         pods[&1].state.clone()
     }
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_no_pod_of_a_job_is_left_out() {
         let stray = json!({"metadata": {"name": "x"}});
-        assert_eq!(pods_of(&json!({"items": [stray]}).to_string()), Ok(BTreeMap::new()));
-        assert!(pods_of("error: x").unwrap_err().starts_with("kubectl get pods printed no list of pods"));
+        assert_eq!(parse_pods(&json!({"items": [stray]}).to_string()), Ok(BTreeMap::new()));
+        assert!(parse_pods("error: x").unwrap_err().starts_with("kubectl get pods printed no list of pods"));
     }
 }

@@ -7,7 +7,7 @@ use truetail_model::time::Nanos;
 use crate::kubectl::{Event, Kubectl, last_line, words};
 use crate::manifest::{CONTAINER, Job};
 use crate::outcome::DriveError;
-use crate::pods::{Pod, PodState, pods_of};
+use crate::pods::{Pod, PodState, parse_pods};
 use crate::shard_line::ShardLine;
 
 const LOOK_EVERY: Nanos = Nanos::from_millis(500);
@@ -18,8 +18,8 @@ pub(crate) fn ready(job: &Job, within: Nanos, kubectl: &impl Kubectl) -> Result<
     let mut told = None;
     loop {
         let why = match look(job, kubectl)? {
-            Look::All(pods) => return Ok(pods),
-            Look::Some { ready, why } => {
+            Readiness::All(pods) => return Ok(pods),
+            Readiness::Some { ready, why } => {
                 if told.as_ref() != Some(&(ready, why.clone())) {
                     kubectl.tell(Event::Waiting { ready, why: why.clone() });
                     told = Some((ready, why.clone()));
@@ -37,20 +37,20 @@ pub(crate) fn ready(job: &Job, within: Nanos, kubectl: &impl Kubectl) -> Result<
     }
 }
 
-enum Look {
+enum Readiness {
     All(BTreeMap<u32, Pod>),
     Some { ready: u32, why: String },
 }
 
-fn look(job: &Job, kubectl: &impl Kubectl) -> Result<Look, DriveError> {
+fn look(job: &Job, kubectl: &impl Kubectl) -> Result<Readiness, DriveError> {
     let of = job.shards;
     let pods = match pods(job, kubectl) {
         Ok(pods) => pods,
-        Err(why) => return Ok(Look::Some { ready: 0, why }),
+        Err(why) => return Ok(Readiness::Some { ready: 0, why }),
     };
     for pod in pods.values() {
         match &pod.state {
-            PodState::Ended { .. } => return Err(DriveError::Died(died(pod, of, kubectl))),
+            PodState::Ended { .. } => return Err(DriveError::Died(describe_death(pod, of, kubectl))),
             PodState::Pending { why, hopeless: true } => {
                 return Err(DriveError::Died(format!("{} cannot run: {why}", pod.described(of))));
             }
@@ -63,29 +63,29 @@ fn look(job: &Job, kubectl: &impl Kubectl) -> Result<Look, DriveError> {
             PodState::Pending { why, .. } => Some(format!("{} waits: {why}", pod.described(of))),
             _ => None,
         });
-        return Ok(Look::Some {
+        return Ok(Readiness::Some {
             ready: 0,
             why: waits.unwrap_or_else(|| format!("{} of {of} pods are there", pods.len())),
         });
     }
     let waiting = pods.values().filter(|pod| waits_for_start(pod, kubectl)).count() as u32;
     if waiting == of {
-        return Ok(Look::All(pods));
+        return Ok(Readiness::All(pods));
     }
-    Ok(Look::Some { ready: waiting, why: "the programs in the pods prepare".to_owned() })
+    Ok(Readiness::Some { ready: waiting, why: "the programs in the pods prepare".to_owned() })
 }
 
 pub(crate) fn pods(job: &Job, kubectl: &impl Kubectl) -> Result<BTreeMap<u32, Pod>, String> {
-    pods_of(&kubectl.call(&words(["get", "pods", "-l", &job.selector(), "-o", "json"]), "")?)
+    parse_pods(&kubectl.call(&words(["get", "pods", "-l", &job.selector(), "-o", "json"]), "")?)
 }
 
 fn waits_for_start(pod: &Pod, kubectl: &impl Kubectl) -> bool {
     let log = kubectl.call(&words(["logs", &pod.name, "-c", CONTAINER, "--tail=1"]), "");
-    log.is_ok_and(|log| last_line(&log).and_then(ShardLine::of) == Some(ShardLine::Waiting))
+    log.is_ok_and(|log| last_line(&log).and_then(ShardLine::parse) == Some(ShardLine::Waiting))
 }
 
 /// Describes the end of a pod that ended before the start, with the last line of its log as the best explanation.
-fn died(pod: &Pod, of: u32, kubectl: &impl Kubectl) -> String {
+fn describe_death(pod: &Pod, of: u32, kubectl: &impl Kubectl) -> String {
     let log = kubectl.call(&words(["logs", &pod.name, "-c", CONTAINER, "--tail=1"]), "").unwrap_or_default();
     let said = last_line(&log).map_or(String::new(), |line| format!(": {line}"));
     format!("{} ended before the load began{}{said}", pod.described(of), how_ended(&pod.state))

@@ -11,12 +11,12 @@ pub enum ShardLine {
     /// The shard is prepared and waits for its start.
     Waiting,
     /// The shard is sending.
-    Running(Sent),
+    Running(ShardProgress),
 }
 
 /// Progress of a shard.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize, Deserialize)]
-pub struct Sent {
+pub struct ShardProgress {
     /// Time since the origin of the schedule.
     pub elapsed_ns: u64,
     /// Arrivals planned until now.
@@ -33,7 +33,7 @@ pub struct Sent {
     pub sent_per_second: f64,
 }
 
-impl Sent {
+impl ShardProgress {
     /// Describes the progress in words, such as `it had sent 35 requests 0.7s after the start`.
     pub(crate) fn in_words(&self) -> String {
         format!("it had sent {} requests {:.1}s after the start", self.sent, self.elapsed_ns as f64 / 1e9)
@@ -47,7 +47,7 @@ impl ShardLine {
     }
 
     /// Parses a line; `None` if it is not a progress line.
-    pub fn of(line: &str) -> Option<ShardLine> {
+    pub fn parse(line: &str) -> Option<ShardLine> {
         serde_json::from_str(line.strip_prefix(MARK)?).ok()
     }
 }
@@ -58,10 +58,17 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read() {
-        let sent =
-            Sent { elapsed_ns: 5, planned: 4, sent: 3, answered: 2, failed: 1, in_flight: 1, sent_per_second: 0.5 };
+        let sent = ShardProgress {
+            elapsed_ns: 5,
+            planned: 4,
+            sent: 3,
+            answered: 2,
+            failed: 1,
+            in_flight: 1,
+            sent_per_second: 0.5,
+        };
         for line in [ShardLine::Waiting, ShardLine::Running(sent)] {
-            assert_eq!(ShardLine::of(&line.to_line()), Some(line));
+            assert_eq!(ShardLine::parse(&line.to_line()), Some(line));
         }
         assert_eq!(ShardLine::Waiting.to_line(), "truetail.progress/1 {\"state\":\"waiting\"}");
         for line in [
@@ -71,7 +78,7 @@ mod tests {
             "truetail: beginning",
             "truetail.progress/2 {\"state\":\"waiting\"}",
         ] {
-            assert_eq!(ShardLine::of(line), None, "{line}");
+            assert_eq!(ShardLine::parse(line), None, "{line}");
         }
     }
 }

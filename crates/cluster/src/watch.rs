@@ -9,7 +9,7 @@ use crate::manifest::{CONTAINER, Job};
 use crate::outcome::Fate;
 use crate::pods::{Pod, PodState};
 use crate::ready::{how_ended, pods};
-use crate::shard_line::{Sent, ShardLine};
+use crate::shard_line::{ShardLine, ShardProgress};
 
 const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 /// Attempts to read a log. Its end may arrive later than the end of its pod.
@@ -26,13 +26,13 @@ pub(crate) struct Watch<'a, K> {
     end_within: Nanos,
     fates: BTreeMap<u32, Fate>,
     pods: BTreeMap<u32, Pod>,
-    sent: BTreeMap<u32, Sent>,
+    sent: BTreeMap<u32, ShardProgress>,
     /// True if the user was told that kubectl fails.
     in_trouble: bool,
 }
 
 impl<'a, K: Kubectl> Watch<'a, K> {
-    pub(crate) fn of(job: &'a Job, kubectl: &'a K, deadline: Option<u64>, end_within: Nanos) -> Watch<'a, K> {
+    pub(crate) fn new(job: &'a Job, kubectl: &'a K, deadline: Option<u64>, end_within: Nanos) -> Watch<'a, K> {
         let (fates, pods, sent) = Default::default();
         Watch { job, kubectl, deadline, end_within, fates, pods, sent, in_trouble: false }
     }
@@ -168,7 +168,7 @@ impl<'a, K: Kubectl> Watch<'a, K> {
             let lines = self.kubectl.call(&words(asked), "").unwrap_or_default();
             for pod in self.pods.values() {
                 let prefix = format!("[pod/{}/{CONTAINER}] ", pod.name);
-                let line = lines.lines().find_map(|line| line.strip_prefix(&prefix)).and_then(ShardLine::of);
+                let line = lines.lines().find_map(|line| line.strip_prefix(&prefix)).and_then(ShardLine::parse);
                 if let Some(ShardLine::Running(sent)) = line {
                     self.sent.insert(pod.stripe, sent);
                 }
@@ -177,10 +177,10 @@ impl<'a, K: Kubectl> Watch<'a, K> {
         self.kubectl.tell(Event::Progress(Progress { gathered, lost, of, sent: self.total() }));
     }
 
-    fn total(&self) -> Sent {
-        self.sent.iter().fold(Sent::default(), |sum, (stripe, one)| {
+    fn total(&self) -> ShardProgress {
+        self.sent.iter().fold(ShardProgress::default(), |sum, (stripe, one)| {
             let runs = !self.fates.contains_key(stripe);
-            Sent {
+            ShardProgress {
                 elapsed_ns: sum.elapsed_ns.max(one.elapsed_ns),
                 planned: sum.planned.saturating_add(one.planned),
                 sent: sum.sent.saturating_add(one.sent),
@@ -195,7 +195,7 @@ impl<'a, K: Kubectl> Watch<'a, K> {
 
 /// Describes the end of a log without a result, as the end of a sentence.
 fn last_words(log: &str) -> String {
-    match last_line(log).map(|line| (ShardLine::of(line), line)) {
+    match last_line(log).map(|line| (ShardLine::parse(line), line)) {
         Some((Some(ShardLine::Running(sent)), _)) => format!("; {}", sent.in_words()),
         Some((Some(ShardLine::Waiting), _)) => "; it had not begun".to_owned(),
         Some((None, line)) if line.starts_with("truetail.pack/") => String::new(),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use truetail_cluster::{
-    ClockOffset, DriveError, Event, Exchange, Fate, Job, JobFile, Kubectl, Order, Outcome, Patience, Resources, Sent,
-    ShardLine, Start, drive,
+    ClockOffset, DriveError, Event, Exchange, Fate, Job, JobFile, Kubectl, Order, Outcome, Resources, ShardLine,
+    ShardProgress, Start, TimeLimits, drive,
 };
 use truetail_model::time::Nanos;
 
@@ -48,7 +48,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn of(pods: impl Into<Vec<Script>>) -> Cluster {
+    fn new(pods: impl Into<Vec<Script>>) -> Cluster {
         Cluster {
             now: Cell::new(1_000 * SECOND),
             pods: pods.into(),
@@ -107,10 +107,13 @@ impl Cluster {
         match self.began_at.get() {
             None if self.second() < script.ready_at => "truetail: preparing".to_owned(),
             None => ShardLine::Waiting.to_line(),
-            Some(_) => {
-                ShardLine::Running(Sent { elapsed_ns: SECOND, sent: 10, sent_per_second: 5.0, ..Sent::default() })
-                    .to_line()
-            }
+            Some(_) => ShardLine::Running(ShardProgress {
+                elapsed_ns: SECOND,
+                sent: 10,
+                sent_per_second: 5.0,
+                ..ShardProgress::default()
+            })
+            .to_line(),
         }
     }
 
@@ -214,7 +217,7 @@ fn drive_with(cluster: &Cluster, files: Vec<JobFile>) -> Result<Outcome, DriveEr
         deadline_s: None,
         grace_s: 30,
     };
-    let patience = Patience {
+    let patience = TimeLimits {
         lead: Nanos::from_secs(5),
         ready_within: Nanos::from_secs(30),
         length: Some(Nanos::from_secs(10)),
@@ -229,17 +232,17 @@ fn drive_with(cluster: &Cluster, files: Vec<JobFile>) -> Result<Outcome, DriveEr
 #[test]
 fn files_come_before_the_job_and_go_with_it() {
     let files = vec![JobFile { path: "a.csv".to_owned(), bytes: b"a".to_vec() }];
-    let cluster = Cluster::of([GOOD]);
+    let cluster = Cluster::new([GOOD]);
     assert!(drive_with(&cluster, files.clone()).is_ok());
     assert_eq!(cluster.secret.get(), Some(false));
-    let refused = Cluster { refuses: true, ..Cluster::of([GOOD]) };
+    let refused = Cluster { refuses: true, ..Cluster::new([GOOD]) };
     assert_eq!(drive_with(&refused, files), Err(DriveError::Refused("exceeded quota".to_owned())));
     assert_eq!((refused.secret.get(), refused.created.get()), (Some(false), false));
 }
 
 #[test]
 fn all_begin_together_when_the_last_is_ready() {
-    let cluster = Cluster::of([GOOD, Script { ready_at: 9, ..GOOD }, GOOD]);
+    let cluster = Cluster::new([GOOD, Script { ready_at: 9, ..GOOD }, GOOD]);
     let outcome = drive_on(&cluster).unwrap();
     assert_eq!(cluster.began_at.get(), Some(outcome.at_unix_ns));
     assert_eq!(outcome.at_unix_ns, (1_000 + 9 + 5) * SECOND, "five seconds after the last was ready");
@@ -256,7 +259,7 @@ fn all_begin_together_when_the_last_is_ready() {
 
 #[test]
 fn what_is_lost_is_named_and_the_rest_is_there() {
-    let cluster = Cluster::of([
+    let cluster = Cluster::new([
         GOOD,
         Script { packs: false, ends_at: Some((12, 137)), ..GOOD },
         Script { gone_at: Some(12), ..GOOD },
@@ -279,7 +282,7 @@ fn what_is_lost_is_named_and_the_rest_is_there() {
 fn a_node_that_does_not_answer_costs_nobody_else_a_result() {
     let silent = Script { node_dies_at: Some(12), ..GOOD };
     for patience in [5, 60, 600] {
-        let cluster = Cluster { patience, ..Cluster::of([GOOD, silent, GOOD]) };
+        let cluster = Cluster { patience, ..Cluster::new([GOOD, silent, GOOD]) };
         let lost = Cluster::lost(&drive_on(&cluster).unwrap());
         assert_eq!((cluster.kept.borrow().clone(), lost.len()), (vec![1, 3], 1), "{lost:?}");
         assert!(lost[&2].contains("on node1) did not end in time"), "{lost:?}");
@@ -288,13 +291,13 @@ fn a_node_that_does_not_answer_costs_nobody_else_a_result() {
 
 #[test]
 fn nothing_is_sent_unless_all_can_send() {
-    let dies = Cluster::of([GOOD, Script { packs: false, ends_at: Some((1, 1)), ..GOOD }]);
+    let dies = Cluster::new([GOOD, Script { packs: false, ends_at: Some((1, 1)), ..GOOD }]);
     let error = drive_on(&dies).unwrap_err().to_string();
     assert!(error.contains("stripe 2/2") && error.ends_with("connection refused; nothing was sent"), "{error}");
     let forever = Script { ends_at: None, ..GOOD };
-    let slow = Cluster::of([forever, Script { ready_at: 100, ..forever }]);
+    let slow = Cluster::new([forever, Script { ready_at: 100, ..forever }]);
     assert!(matches!(drive_on(&slow), Err(DriveError::NotReady { within_s: 30, .. })));
-    let stopped = Cluster { stop_at: vec![1], ..Cluster::of([GOOD]) };
+    let stopped = Cluster { stop_at: vec![1], ..Cluster::new([GOOD]) };
     assert_eq!(drive_on(&stopped), Err(DriveError::Stopped));
     for cluster in [dies, slow, stopped] {
         assert_eq!(cluster.began_at.get(), None);
@@ -303,18 +306,18 @@ fn nothing_is_sent_unless_all_can_send() {
 
 #[test]
 fn to_stop_drains_and_to_stop_again_ends_at_once() {
-    let cluster = Cluster { stop_at: vec![9], ..Cluster::of([GOOD, GOOD]) };
+    let cluster = Cluster { stop_at: vec![9], ..Cluster::new([GOOD, GOOD]) };
     let outcome = drive_on(&cluster).unwrap();
     assert_eq!((outcome.stopped, cluster.kept.borrow().clone()), (true, vec![1, 2]), "both were drained and gathered");
     assert!(cluster.second() < 20);
     let deaf = Script { ends_at: None, node_dies_at: Some(8), ..GOOD };
-    let twice = Cluster { stop_at: vec![9, 12], patience: 0, ..Cluster::of([GOOD, deaf]) };
+    let twice = Cluster { stop_at: vec![9, 12], patience: 0, ..Cluster::new([GOOD, deaf]) };
     let lost = Cluster::lost(&drive_on(&twice).unwrap());
     assert!(lost[&2].contains("was not waited for"), "{lost:?}");
 }
 
 #[test]
 fn without_any_result_there_is_none() {
-    let cluster = Cluster::of([Script { gone_at: Some(12), ..GOOD }]);
+    let cluster = Cluster::new([Script { gone_at: Some(12), ..GOOD }]);
     assert!(matches!(drive_on(&cluster), Err(DriveError::AllLost(why)) if why.contains("stripe 1/1")));
 }

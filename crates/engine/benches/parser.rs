@@ -8,7 +8,7 @@ fn answer(fields: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-fn of_length(length: usize) -> Vec<u8> {
+fn answer_with_length(length: usize) -> Vec<u8> {
     answer(&format!("Content-Type: text/plain\r\nContent-Length: {length}"), &vec![b'x'; length])
 }
 
@@ -24,9 +24,9 @@ fn read(parser: &mut ResponseParser, cache: &mut HeadCache, bytes: &[u8], split:
 fn parse(c: &mut Criterion) {
     let many = (0..30).map(|i| format!("X-Field-{i}: {i}\r\n")).collect::<String>();
     let cases = [
-        ("small", of_length(13), 0),
-        ("small, head in two pieces", of_length(13), 40),
-        ("64 KiB", of_length(65_536), 0),
+        ("small", answer_with_length(13), 0),
+        ("small, head in two pieces", answer_with_length(13), 40),
+        ("64 KiB", answer_with_length(65_536), 0),
         ("chunked", answer("Transfer-Encoding: chunked", b"d\r\nHello, world!\r\n0\r\n\r\n"), 0),
         ("30 fields more", answer(&format!("{many}Content-Length: 2"), b"ok"), 0),
     ];

@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plan = CallPlan::at_rate(Rate::per_second(500.0)?, Nanos::from_secs(5));
     plan.workload.limits.timeout = Some(Nanos::from_secs(5));
     let measured = bench_async(&plan, &Control::new(), runtime.handle(), || ask(address));
-    let run = measured.into_run(RunSource::Callable, OfferedLoad::of(&plan.workload));
+    let run = measured.into_run(RunSource::Callable, OfferedLoad::from_workload(&plan.workload));
     print!("{}", summary(&run, &truetail_analysis::findings(&run), SummaryOptions::default(), Style::default()));
     Ok(())
 }

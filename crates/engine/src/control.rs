@@ -79,7 +79,7 @@ impl Control {
     /// Returns the progress of the run; all zero before it begins.
     pub fn progress(&self) -> Progress {
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
-        Progress::of(workers.iter().map(|worker| &*worker.live))
+        Progress::from_workers(workers.iter().map(|worker| &*worker.live))
     }
 
     /// Returns the time since the origin of the run; `None` before its clock is set, and for callables.

@@ -30,11 +30,11 @@ mod preflight;
 mod protocol;
 mod result;
 mod run;
-mod since;
 mod start;
 mod target;
 mod tls;
 mod worker;
+mod worker_instant;
 
 #[doc(hidden)]
 pub use protocol::{http1, http2};

@@ -54,11 +54,11 @@ fn highest_of(bucket: usize) -> u64 {
 }
 
 impl Live {
-    pub(crate) fn started(&self) {
+    pub(crate) fn count_start(&self) {
         bump(&self.sent);
     }
 
-    pub(crate) fn ended(&self, record: &RequestRecord) {
+    pub(crate) fn count_end(&self, record: &RequestRecord) {
         match record.outcome {
             Outcome::Response { status } => {
                 bump(&self.responses);
@@ -92,7 +92,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn of<'a>(workers: impl Iterator<Item = &'a Live>) -> Progress {
+    pub(crate) fn from_workers<'a>(workers: impl Iterator<Item = &'a Live>) -> Progress {
         let mut progress = Progress::default();
         let mut times = vec![0u64; BUCKETS];
         for live in workers {

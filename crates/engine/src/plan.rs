@@ -93,7 +93,7 @@ pub enum CapReason {
 
 impl EffectiveCap {
     /// Returns the most connections that this machine allows, if this machine sets the limit.
-    pub fn of_this_machine(&self) -> Option<u64> {
+    pub fn machine_connections(&self) -> Option<u64> {
         self.machine_limit().map(|_| u64::from(self.connections))
     }
 
@@ -141,7 +141,7 @@ impl Plan {
 
     /// Returns the part of the load and of its limits that this machine offers.
     pub fn workload_here(&self) -> Workload {
-        self.workload.of_stripe(self.stripe)
+        self.workload.for_stripe(self.stripe)
     }
 
     /// Returns the limit on connections on this machine: the user's limit, or else what this machine allows.
@@ -181,12 +181,12 @@ impl Plan {
     /// without a limit may have one connection to each origin, as far as the open files suffice. In HTTP/2 this is the
     /// number of connections to each origin.
     pub(crate) fn most_connections(&self, cap: EffectiveCap, share: WorkerShare) -> u64 {
-        let mine = share.of(u64::from(cap.connections));
+        let mine = share.share_of(u64::from(cap.connections));
         match (cap.reason, self.target.http_version()) {
             (CapReason::Users, HttpVersion::Http1) => {
                 let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
                 let of_each = mine.saturating_mul(self.target.origins().len() as u64);
-                of_each.min(share.of(u64::from(files))).max(mine)
+                of_each.min(share.share_of(u64::from(files))).max(mine)
             }
             _ => mine,
         }
@@ -209,13 +209,13 @@ impl Plan {
             mix: self.target.requests().mix(),
             http2: (self.target.http_version() == HttpVersion::Http2)
                 .then_some(Http2Config { max_streams: self.max_streams }),
-            ..OfferedLoad::of(&self.workload)
+            ..OfferedLoad::from_workload(&self.workload)
         }
     }
 
     /// Returns the part of the load that this machine offers, if it is not all of it.
     pub fn stripe_facts(&self) -> Option<StripeFacts> {
-        (self.stripe != Stripe::WHOLE).then(|| StripeFacts::of(self.stripe, &self.workload))
+        (self.stripe != Stripe::WHOLE).then(|| StripeFacts::new(self.stripe, &self.workload))
     }
 
     /// Returns the number of workers: at most one for each connection or user, so that each worker has work.
@@ -251,7 +251,7 @@ impl Plan {
             }
             LoadModel::Closed { .. } => return None,
         };
-        Some(of_all / f64::from(self.stripe.of()))
+        Some(of_all / f64::from(self.stripe.count()))
     }
 
     /// Checks that a machine could send the rate.

@@ -113,7 +113,7 @@ pub(crate) fn merge_results(results: Vec<WorkerResult>, start: Start) -> RunOutp
         elapsed = elapsed.max(result.ended.since_origin());
         generator = Some(match generator {
             None => result.generator,
-            Some(whole) => whole.and(result.generator),
+            Some(whole) => whole.merged_with(result.generator),
         });
         let part = result.recorder.finish(result.driver.schedule_hash());
         match &mut snapshot {

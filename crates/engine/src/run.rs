@@ -21,7 +21,7 @@ use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
 use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
 use crate::start::Start;
-use crate::target::destination::Way;
+use crate::target::destination::DestinationSettings;
 use crate::tls::TlsError;
 use crate::worker::target_tallies;
 use crate::worker::{Ledger, Worker, WorkerConfig};
@@ -102,7 +102,7 @@ impl WithProtocol for RunPlan<'_> {
         output.generator.timing = plan.precision.timing;
         output.generator.realtime = plan.precision.realtime;
         output.generator.connections_available =
-            cap.of_this_machine().map(|available| available * u64::from(plan.connections_per_session()));
+            cap.machine_connections().map(|available| available * u64::from(plan.connections_per_session()));
         output.generator.connections_limited_by = cap.machine_limit();
         output.generator.surroundings = surroundings::since(&before);
         Ok(output)
@@ -116,7 +116,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     control: &Control,
     protocol: &P,
 ) -> Result<(Vec<WorkerResult>, Start), EngineError> {
-    let (threads, ways) = (plan.effective_threads(), plan.target.ways()?);
+    let (threads, ways) = (plan.effective_threads(), plan.target.destination_settings()?);
     // Made before the clock is set, because finding the end of a schedule takes a moment.
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
@@ -168,21 +168,21 @@ fn config_of(
     plan: &Plan,
     workload: &Workload,
     share: WorkerShare,
-    (cap, ways): (EffectiveCap, &[Way]),
+    (cap, ways): (EffectiveCap, &[DestinationSettings]),
     start: Start,
     control: &Control,
 ) -> WorkerConfig {
     WorkerConfig {
         share,
         start,
-        ways: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
+        destinations: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
         requests: plan.target.requests().clone(),
         most_connections: (!workload.has_connection_per_session()).then(|| plan.most_connections(cap, share)),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.precision.timing,
         model: workload.model.kind(),
-        has_own_cap: cap.of_this_machine().is_some(),
+        has_own_cap: cap.machine_connections().is_some(),
         control: control.clone(),
     }
 }

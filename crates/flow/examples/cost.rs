@@ -61,7 +61,7 @@ fn measure(address: SocketAddr, version: HttpVersion, rate: u64, is_flow: bool) 
     };
     let model = LoadModel::PartlyOpen { sessions, requests_per_session: 3, think_time: Nanos::ZERO };
     let target = if is_flow {
-        Target::of_origins(flow.requests(), flow.origins().cloned().collect(), &Default::default())
+        Target::for_origins(flow.requests(), flow.origins().cloned().collect(), &Default::default())
     } else {
         Target::resolve(truetail_engine::Method::Get, &format!("http://{address}/items"), &[], Vec::new())
     };

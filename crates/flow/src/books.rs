@@ -6,13 +6,13 @@ use truetail_run::{
     StepFacts,
 };
 
-use crate::how_far::{HowFar, Reach, Stop};
-use crate::itinerary::{Itinerary, Place};
+use crate::how_far::{SessionReach, SessionStop, StepReach};
+use crate::itinerary::{Itinerary, ItineraryStep};
 use crate::pass::EndedPass;
 
 /// Outcome of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SessionEnd {
+pub(crate) enum SessionOutcome {
     /// Every step was answered as expected.
     Completed,
     /// A step ended the session.
@@ -26,7 +26,7 @@ pub(crate) enum SessionEnd {
 /// Counts and times of the measured sessions of one worker.
 #[derive(Debug)]
 pub(crate) struct SessionBooks {
-    how_far: HowFar,
+    how_far: StepReach,
     /// Causes that ended sessions, by step.
     early: BTreeMap<(u32, EarlyEnd), u64>,
     tally: SessionTally,
@@ -48,7 +48,7 @@ struct Passes {
 impl SessionBooks {
     pub(crate) fn new(itinerary: &Itinerary) -> SessionBooks {
         SessionBooks {
-            how_far: HowFar::new(itinerary),
+            how_far: StepReach::new(itinerary),
             early: BTreeMap::new(),
             tally: SessionTally::default(),
             times: SessionTimes::default(),
@@ -63,38 +63,40 @@ impl SessionBooks {
         passes.hops += u64::from(ended.pass.hops);
         passes.retries += u64::from(ended.pass.retries);
         passes.most_requests = passes.most_requests.max(ended.pass.requests);
-        passes.times.of_mut(ended.how).record_n(ended.time, 1);
+        passes.times.get_mut(ended.how).record_n(ended.time, 1);
     }
 
     /// Offers a session that began to the sample. It ended at `end` after the planned think time `thought`.
-    pub(crate) fn sample(&mut self, trail: &SessionTrail, how: SessionEnd, end: Timestamp, thought: Nanos) {
+    pub(crate) fn sample(&mut self, trail: &SessionTrail, how: SessionOutcome, end: Timestamp, thought: Nanos) {
         let ending = match how {
-            SessionEnd::Completed => SessionEnding::Completed,
-            SessionEnd::Early(cause) => SessionEnding::EndedEarly(cause),
-            SessionEnd::InFlight => SessionEnding::InFlightAtEnd,
-            SessionEnd::NeverBegun => return,
+            SessionOutcome::Completed => SessionEnding::Completed,
+            SessionOutcome::Early(cause) => SessionEnding::EndedEarly(cause),
+            SessionOutcome::InFlight => SessionEnding::InFlightAtEnd,
+            SessionOutcome::NeverBegun => return,
         };
         self.sampled.offer_session(trail, end.0, thought.0, ending);
     }
 
     /// Records the end of a session. `time` is from its intended arrival to its end, less the planned think time.
-    pub(crate) fn record(&mut self, reach: Reach<'_>, end: SessionEnd, time: Nanos) {
+    pub(crate) fn record(&mut self, reach: SessionReach<'_>, end: SessionOutcome, time: Nanos) {
         let tally = &mut self.tally;
         let (count, stop, kind) = match end {
-            SessionEnd::Completed => (&mut tally.completed, Stop::Completed, SessionTime::Completed),
-            SessionEnd::Early(EarlyEnd::TimedOut) => (&mut tally.ended_early, Stop::EndedEarly, SessionTime::Censored),
-            SessionEnd::Early(_) => (&mut tally.ended_early, Stop::EndedEarly, SessionTime::Failed),
-            SessionEnd::InFlight => (&mut tally.in_flight_at_end, Stop::InFlight, SessionTime::Censored),
-            SessionEnd::NeverBegun => (&mut tally.never_begun, Stop::NeverBegun, SessionTime::Censored),
+            SessionOutcome::Completed => (&mut tally.completed, SessionStop::Completed, SessionTime::Completed),
+            SessionOutcome::Early(EarlyEnd::TimedOut) => {
+                (&mut tally.ended_early, SessionStop::EndedEarly, SessionTime::Censored)
+            }
+            SessionOutcome::Early(_) => (&mut tally.ended_early, SessionStop::EndedEarly, SessionTime::Failed),
+            SessionOutcome::InFlight => (&mut tally.in_flight_at_end, SessionStop::InFlight, SessionTime::Censored),
+            SessionOutcome::NeverBegun => (&mut tally.never_begun, SessionStop::NeverBegun, SessionTime::Censored),
         };
         *count += 1;
         tally.planned += 1;
-        tally.begun += u64::from(stop != Stop::NeverBegun);
-        if let SessionEnd::Early(cause) = end {
+        tally.begun += u64::from(stop != SessionStop::NeverBegun);
+        if let SessionOutcome::Early(cause) = end {
             *self.early.entry((reach.last_step, cause)).or_default() += 1;
         }
         self.how_far.record(reach, stop);
-        self.times.of_mut(kind).record_n(time, 1);
+        self.times.get_mut(kind).record_n(time, 1);
     }
 
     /// Returns the counts and times in their final form.
@@ -110,7 +112,7 @@ impl SessionBooks {
     }
 
     fn steps(&self, itinerary: &Itinerary) -> Vec<StepFacts> {
-        let facts = |(place, passes): (&Place, &Passes)| StepFacts {
+        let facts = |(place, passes): (&ItineraryStep, &Passes)| StepFacts {
             name: place.name.clone(),
             line: place.line as u64,
             hops: passes.hops,

@@ -9,7 +9,7 @@ use truetail_run::{UniqueNames, split_origin};
 
 use crate::cookies::CookieJar;
 use crate::error::FlowError;
-use crate::itinerary::{Itinerary, Place};
+use crate::itinerary::{Itinerary, ItineraryStep};
 use crate::make::{ReadFile, StepMaker};
 use crate::origins::Origins;
 use crate::parse::{self, typed};
@@ -82,7 +82,7 @@ impl Flow {
             return Err(FlowError::new(first.line, format!("the first request has a delay: {help}")));
         }
         let initial = initial_values(&file, variables);
-        let rows = rows.map(|rows| Arc::new(RowTable::of(rows, &file.names)));
+        let rows = rows.map(|rows| Arc::new(RowTable::for_variables(rows, &file.names)));
         check_variables(&file, &initial, rows.as_deref())?;
         let mut maker = StepMaker::new(&file, &initial, read_file);
         let mut steps = file.entries.iter().map(|entry| maker.step(entry)).collect::<Result<Vec<_>, _>>()?;
@@ -91,10 +91,10 @@ impl Flow {
         for (entry, step) in file.entries.iter().zip(&mut steps) {
             step.name = names.unique(entry, step);
         }
-        let (name, moves, weight) = (name.to_owned(), moves(&file)?, file.weight);
+        let (name, moves, weight) = (name.to_owned(), step_sequence(&file)?, file.weight);
         let names = file.names;
         let flow = Flow { name, weight, first_step: 0, steps, moves, names, initial, rows, origins, is_http2: false };
-        flow.try_first()?;
+        flow.check_first_request()?;
         Ok(flow)
     }
 
@@ -140,7 +140,8 @@ impl Flow {
 
     /// Returns the flow as the books see it.
     pub fn itinerary(&self) -> Itinerary {
-        let place = |step: &Step| Place { name: step.name.clone(), line: step.line, asks_again: step.asks_again() };
+        let place =
+            |step: &Step| ItineraryStep { name: step.name.clone(), line: step.line, asks_again: step.asks_again() };
         Itinerary {
             name: self.name.clone(),
             weight: self.weight,
@@ -167,7 +168,7 @@ impl Flow {
     }
 
     /// Checks that the first request, which depends on no answer, can be made with each row.
-    pub(crate) fn try_first(&self) -> Result<(), FlowError> {
+    pub(crate) fn check_first_request(&self) -> Result<(), FlowError> {
         let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
         let Some(row) = (0..rows).find(|row| !self.first_request(*row).0) else { return Ok(()) };
         let of_row = self.rows.as_ref().map_or_else(String::new, |_| format!(" with row {}", row + 1));
@@ -263,7 +264,7 @@ fn check(
     }
 }
 
-fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
+fn step_sequence(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
     let mut moves = Vec::new();
     for (step, entry) in (0..).zip(&file.entries) {
         let times = entry.options.repeat.unwrap_or(1) as usize;

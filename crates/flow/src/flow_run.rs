@@ -5,14 +5,14 @@ use truetail_model::time::Timestamp;
 use truetail_run::SessionFacts;
 
 use crate::flows::Flows;
-use crate::measured::Found;
+use crate::measured::SessionResults;
 use crate::script::{FlowScript, Plan};
 
 /// The sessions of a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]
 pub struct FlowRun {
     plan: Arc<Plan>,
-    found: Arc<Mutex<Found>>,
+    found: Arc<Mutex<SessionResults>>,
 }
 
 impl FlowRun {
@@ -20,7 +20,7 @@ impl FlowRun {
     /// draws of sessions. `began_unix_s` is the wall clock in seconds, for cookies with an expiry date.
     pub fn new(flows: impl Into<Flows>, measure_from: Timestamp, seed: u64, began_unix_s: i64) -> FlowRun {
         let flows = flows.into();
-        let found = Found::nothing(flows.itineraries());
+        let found = SessionResults::nothing(flows.itineraries());
         let plan = Plan { flows, began_unix_s, measure_from, seed };
         FlowRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)) }
     }
@@ -33,7 +33,7 @@ impl FlowRun {
     /// Returns a factory of the scripts, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
-        ObserverFactory::of_script(move || Box::new(FlowScript::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
+        ObserverFactory::with_script(move || Box::new(FlowScript::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
     }
 
     /// Returns the results. Call it after the run.

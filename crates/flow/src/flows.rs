@@ -3,7 +3,7 @@ use std::path::Path;
 use truetail_engine::{Origin, RequestSet};
 use truetail_model::random::{Numbered, mix64};
 
-use crate::course::Beginning;
+use crate::course::SessionStart;
 use crate::flow::Flow;
 use crate::itinerary::Itinerary;
 use crate::origins::Origins;
@@ -85,7 +85,7 @@ impl Flows {
     }
 
     /// Returns the flow that session `number` follows: a pure function of number and seed, the same on all machines.
-    pub(crate) fn of_session(&self, number: u64, seed: u64) -> u32 {
+    pub(crate) fn flow_of_session(&self, number: u64, seed: u64) -> u32 {
         let [_, .., total] = *self.cumulative_weights else { return 0 };
         let drawn = (Numbered::new(seed, PURPOSE).uniform(number) * total as f64) as u64;
         let before_last = &self.cumulative_weights[..self.cumulative_weights.len() - 1];
@@ -93,11 +93,11 @@ impl Flows {
     }
 
     /// Returns the start of session `number`.
-    pub(crate) fn beginning(&self, number: u64, seed: u64) -> Beginning {
-        let nth = self.of_session(number, seed);
+    pub(crate) fn beginning(&self, number: u64, seed: u64) -> SessionStart {
+        let nth = self.flow_of_session(number, seed);
         let flow = self.get(nth);
         let (first_step, first_move, random) = (flow.first_step, flow.moves[0], mix64(mix64(seed) ^ number));
-        Beginning { flow: nth, first_step, first_move, choices: 0, random }
+        SessionStart { flow: nth, first_step, first_move, choices: 0, random }
     }
 
     /// Returns the flows as the books see them.
@@ -128,7 +128,7 @@ impl Flows {
     /// Returns the targets of a run, one per step. Only the first step of the first flow has its whole request.
     pub fn requests(&self) -> RequestSet {
         let targets = self.flows.iter().enumerate().flat_map(|(nth, flow)| flow.targets(nth == 0));
-        let requests = RequestSet::of_steps(targets.collect()).expect("a flow has a step");
+        let requests = RequestSet::from_steps(targets.collect()).expect("a flow has a step");
         let fed: Vec<_> = self.flows.iter().filter_map(|flow| flow.rows.as_ref()).collect();
         let Some(rows) = fed.first() else { return requests };
         let hash = fed.iter().fold(0, |hash, rows| mix64(hash) ^ rows.hash());

@@ -6,7 +6,7 @@ use crate::itinerary::Itinerary;
 
 /// Outcome of a session, as needed for the steps that it did not reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Stop {
+pub(crate) enum SessionStop {
     Completed,
     EndedEarly,
     InFlight,
@@ -15,7 +15,7 @@ pub(crate) enum Stop {
 
 /// Progress of a session at its end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach<'a> {
+pub(crate) struct SessionReach<'a> {
     /// Number of steps that it has begun.
     pub(crate) issued: u32,
     /// The step of its last request.
@@ -24,38 +24,38 @@ pub(crate) struct Reach<'a> {
     pub(crate) visits: &'a [u32],
 }
 
-impl Reach<'static> {
+impl SessionReach<'static> {
     /// Progress of a session that never began.
-    pub(crate) const NOWHERE: Reach<'static> = Reach { issued: 0, last_step: 0, visits: &[] };
+    pub(crate) const NOWHERE: SessionReach<'static> = SessionReach { issued: 0, last_step: 0, visits: &[] };
 }
 
 /// Progress of all sessions.
 #[derive(Debug)]
-pub(crate) enum HowFar {
+pub(crate) enum StepReach {
     InOrder(InOrder),
     Chosen(Chosen),
 }
 
-impl HowFar {
-    pub(crate) fn new(itinerary: &Itinerary) -> HowFar {
+impl StepReach {
+    pub(crate) fn new(itinerary: &Itinerary) -> StepReach {
         match &itinerary.moves {
-            Some(moves) => HowFar::InOrder(InOrder(vec![Ends::default(); moves.len() + 1])),
-            None => HowFar::Chosen(Chosen(vec![Visits::default(); itinerary.steps.len()])),
+            Some(moves) => StepReach::InOrder(InOrder(vec![Ends::default(); moves.len() + 1])),
+            None => StepReach::Chosen(Chosen(vec![Visits::default(); itinerary.steps.len()])),
         }
     }
 
-    pub(crate) fn record(&mut self, reach: Reach<'_>, stop: Stop) {
+    pub(crate) fn record(&mut self, reach: SessionReach<'_>, stop: SessionStop) {
         match self {
-            HowFar::InOrder(of) => of.record(reach.issued, stop),
-            HowFar::Chosen(of) => of.record(reach.visits, stop),
+            StepReach::InOrder(of) => of.record(reach.issued, stop),
+            StepReach::Chosen(of) => of.record(reach.visits, stop),
         }
     }
 
     /// Adds its counts to `steps`.
     pub(crate) fn add_to(&self, steps: &mut [StepFacts], itinerary: &Itinerary) {
         match self {
-            HowFar::InOrder(of) => of.add_to(steps, itinerary.moves.as_deref().unwrap_or_default()),
-            HowFar::Chosen(of) => of.add_to(steps),
+            StepReach::InOrder(of) => of.add_to(steps, itinerary.moves.as_deref().unwrap_or_default()),
+            StepReach::Chosen(of) => of.add_to(steps),
         }
     }
 }
@@ -79,12 +79,12 @@ impl Ends {
 }
 
 impl InOrder {
-    fn record(&mut self, issued: u32, stop: Stop) {
+    fn record(&mut self, issued: u32, stop: SessionStop) {
         let ends = &mut self.0[issued as usize];
         match stop {
-            Stop::Completed | Stop::EndedEarly => ends.over += 1,
-            Stop::InFlight => ends.in_flight += 1,
-            Stop::NeverBegun => ends.never_begun += 1,
+            SessionStop::Completed | SessionStop::EndedEarly => ends.over += 1,
+            SessionStop::InFlight => ends.in_flight += 1,
+            SessionStop::NeverBegun => ends.never_begun += 1,
         }
     }
 
@@ -118,7 +118,7 @@ struct Visits {
 }
 
 impl Chosen {
-    fn record(&mut self, visits: &[u32], stop: Stop) {
+    fn record(&mut self, visits: &[u32], stop: SessionStop) {
         for (nth, of) in self.0.iter_mut().enumerate() {
             let visits = visits.get(nth).copied().unwrap_or(0);
             if visits > 0 {
@@ -129,10 +129,10 @@ impl Chosen {
             }
             let missed = &mut of.missed;
             let cause = match stop {
-                Stop::Completed => &mut missed.not_asked,
-                Stop::EndedEarly => &mut missed.ended_early,
-                Stop::InFlight => &mut missed.run_ended,
-                Stop::NeverBegun => &mut missed.never_begun,
+                SessionStop::Completed => &mut missed.not_asked,
+                SessionStop::EndedEarly => &mut missed.ended_early,
+                SessionStop::InFlight => &mut missed.run_ended,
+                SessionStop::NeverBegun => &mut missed.never_begun,
             };
             *cause += 1;
         }
@@ -153,22 +153,23 @@ impl Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::itinerary::Place;
+    use crate::itinerary::ItineraryStep;
 
     #[test]
     fn a_session_that_chooses_has_each_step_reached_or_not() {
-        let place = |name: &str| Place { name: name.to_owned(), line: 0, asks_again: false };
+        let place = |name: &str| ItineraryStep { name: name.to_owned(), line: 0, asks_again: false };
         let steps = ["login", "list", "buy"].map(place).to_vec();
         let itinerary = Itinerary { name: "shop".to_owned(), weight: 1, first_step: 0, steps, moves: None };
-        let mut how_far = HowFar::new(&itinerary);
-        let ends: [(&[u32], Stop); 5] = [
-            (&[1, 3, 0], Stop::Completed),
-            (&[1, 1, 1], Stop::Completed),
-            (&[1, 0, 0], Stop::EndedEarly),
-            (&[1, 0, 0], Stop::InFlight),
-            (&[], Stop::NeverBegun),
+        let mut how_far = StepReach::new(&itinerary);
+        let ends: [(&[u32], SessionStop); 5] = [
+            (&[1, 3, 0], SessionStop::Completed),
+            (&[1, 1, 1], SessionStop::Completed),
+            (&[1, 0, 0], SessionStop::EndedEarly),
+            (&[1, 0, 0], SessionStop::InFlight),
+            (&[], SessionStop::NeverBegun),
         ];
-        ends.into_iter().for_each(|(visits, stop)| how_far.record(Reach { visits, ..Reach::NOWHERE }, stop));
+        ends.into_iter()
+            .for_each(|(visits, stop)| how_far.record(SessionReach { visits, ..SessionReach::NOWHERE }, stop));
         let mut facts = vec![StepFacts::default(); 3];
         how_far.add_to(&mut facts, &itinerary);
         let counts: Vec<_> = facts.iter().map(|step| (step.reached, step.repeats, step.most_requests)).collect();

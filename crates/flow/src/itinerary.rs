@@ -8,14 +8,14 @@ pub struct Itinerary {
     /// Index of its first step among the steps of all flows of a run.
     pub first_step: u32,
     /// Its steps.
-    pub steps: Vec<Place>,
+    pub steps: Vec<ItineraryStep>,
     /// The step of each request of a session, in order. `None` if sessions choose, skip and repeat steps.
     pub moves: Option<Vec<u32>>,
 }
 
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct ItineraryStep {
     /// Its name.
     pub name: String,
     /// Its line in the flow.

@@ -7,7 +7,7 @@ use crate::evaluate::query::Query;
 use crate::parse::JSON;
 use crate::scope::Scope;
 use crate::step::Step;
-use crate::syntax::{Assert, Body, Expected, ExpectedBody, Look};
+use crate::syntax::{Assert, Body, Expected, ExpectedBody, QueryChain};
 use crate::template::Template;
 use crate::value::Value;
 
@@ -16,24 +16,24 @@ const MAX_CAPTURED_BYTES: usize = 4 << 20;
 
 /// Reason why an answer ends its session.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Disappointment {
+pub(crate) struct EarlyEndReason {
     pub(crate) cause: EarlyEnd,
     /// The line of the flow that was not met, and what was found instead.
     pub(crate) why: String,
 }
 
-impl Disappointment {
-    fn new(cause: EarlyEnd, line: usize, why: impl std::fmt::Display) -> Disappointment {
-        Disappointment { cause, why: format!("line {line}: {why}") }
+impl EarlyEndReason {
+    fn new(cause: EarlyEnd, line: usize, why: impl std::fmt::Display) -> EarlyEndReason {
+        EarlyEndReason { cause, why: format!("line {line}: {why}") }
     }
 }
 
 /// Judges an answer in the order of Hurl: status, captures, asserts.
-pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
+pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), EarlyEndReason> {
     let Some(expected) = &step.expected else { return Ok(()) };
     head(expected, answer, scope)?;
     for capture in &expected.captures {
-        let failed = |why: String| Disappointment::new(EarlyEnd::Capture, capture.line, why);
+        let failed = |why: String| EarlyEndReason::new(EarlyEnd::Capture, capture.line, why);
         let found = look(&capture.look, answer, scope).map_err(failed)?;
         let found = found.ok_or_else(|| failed("the capture found nothing".to_owned()))?;
         if found.weight() > MAX_CAPTURED_BYTES {
@@ -46,8 +46,8 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
 }
 
 /// Compares JSON bodies as JSON, other bodies as text or bytes.
-fn judge_body(expected: &ExpectedBody, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
-    let failed = |line, why: &str| Disappointment::new(EarlyEnd::Assert, line, why);
+fn judge_body(expected: &ExpectedBody, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), EarlyEndReason> {
+    let failed = |line, why: &str| EarlyEndReason::new(EarlyEnd::Assert, line, why);
     answer.check_body().map_err(|why| failed(expected.line, &why))?;
     let another = "the body is another one";
     match &expected.body {
@@ -82,7 +82,7 @@ pub(crate) fn judge_simulated(
     answer: &Answer<'_>,
     is_good: bool,
     scope: &mut Scope,
-) -> Result<(), Disappointment> {
+) -> Result<(), EarlyEndReason> {
     let Some(expected) = &step.expected else { return Ok(()) };
     if !is_good {
         status(expected, answer)?;
@@ -95,8 +95,8 @@ pub(crate) fn judge_simulated(
     expected.asserts.iter().filter(judged).try_for_each(|assert| holds(assert, answer, scope))
 }
 
-fn holds(assert: &Assert, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
-    let failed = |why: String| Disappointment::new(EarlyEnd::Assert, assert.line, why);
+fn holds(assert: &Assert, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), EarlyEndReason> {
+    let failed = |why: String| EarlyEndReason::new(EarlyEnd::Assert, assert.line, why);
     let found = look(&assert.look, answer, scope).map_err(failed)?;
     // A predicate that cannot be evaluated does not hold, with or without `not`.
     match assert.predicate.holds(found.as_ref(), scope).map_err(failed)? == assert.not {
@@ -105,36 +105,36 @@ fn holds(assert: &Assert, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), 
     }
 }
 
-fn status(expected: &Expected, answer: &Answer<'_>) -> Result<(), Disappointment> {
+fn status(expected: &Expected, answer: &Answer<'_>) -> Result<(), EarlyEndReason> {
     match expected.status.filter(|status| *status != answer.status) {
         None => Ok(()),
         Some(status) => {
             let why = format!("the status is {}, not {status}", answer.status);
-            Err(Disappointment::new(EarlyEnd::Status, expected.line, why))
+            Err(EarlyEndReason::new(EarlyEnd::Status, expected.line, why))
         }
     }
 }
 
-fn head(expected: &Expected, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
+fn head(expected: &Expected, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), EarlyEndReason> {
     status(expected, answer)?;
     if let Some(version) = expected.version.filter(|version| *version != answer.version) {
         let why = format!("the version of HTTP is {}, not {version}", answer.version);
-        return Err(Disappointment::new(EarlyEnd::Assert, expected.line, why));
+        return Err(EarlyEndReason::new(EarlyEnd::Assert, expected.line, why));
     }
     for (line, (name, value)) in &expected.headers {
         let mut text = |template: &Template| {
-            let missing = |_| Disappointment::new(EarlyEnd::Assert, *line, "a variable has no text");
+            let missing = |_| EarlyEndReason::new(EarlyEnd::Assert, *line, "a variable has no text");
             template.render(scope).map_err(missing)
         };
         let (name, value) = (text(name)?, text(value)?);
         if !answer.header(&name).any(|found| found == value) {
-            return Err(Disappointment::new(EarlyEnd::Assert, *line, format!("the header {name} is another one")));
+            return Err(EarlyEndReason::new(EarlyEnd::Assert, *line, format!("the header {name} is another one")));
         }
     }
     Ok(())
 }
 
-fn look(look: &Look, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Value>, String> {
+fn look(look: &QueryChain, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Value>, String> {
     let mut value = look.query.ask(answer, scope)?;
     for filter in &look.filters {
         let Some(found) = value else { return Ok(None) };

@@ -66,7 +66,7 @@ pub use flow::Flow;
 pub use flow_run::FlowRun;
 pub use flows::{Flows, FlowsError};
 pub use guided::{Guide, GuidedAnswer, GuidedPlan, GuidedRequest, GuidedRun, MakeGuide, NextMove, PlanError};
-pub use itinerary::{Itinerary, Place};
+pub use itinerary::{Itinerary, ItineraryStep};
 pub use make::ReadFile;
 pub use parse::{MAX_FLOW_BYTES, files_of, variables_of};
 pub use reading::MAX_BODY_BYTES;

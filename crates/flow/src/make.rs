@@ -10,7 +10,7 @@ use crate::error::FlowError;
 use crate::origins::{FlowOrigin, Origins};
 use crate::request::{StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
-use crate::step::{Further, Reading, Step};
+use crate::step::{AnswerReading, FollowUps, Step};
 use crate::syntax::{Body, Entry, Field, FlowFile, Options, Pair};
 use crate::template::{Piece, Source, Template};
 use crate::value::Value;
@@ -111,7 +111,7 @@ impl<'a> StepMaker<'a> {
             max_time: entry.options.max_time,
             version: entry.options.version,
             expected,
-            reading: Reading { is_stream: entry.options.is_stream, needs_body },
+            reading: AnswerReading { is_stream: entry.options.is_stream, needs_body },
             further: further(&entry.options),
         })
     }
@@ -319,8 +319,8 @@ fn type_of(file_name: &str) -> &'static str {
     }
 }
 
-fn further(options: &Options) -> Further {
-    Further {
+fn further(options: &Options) -> FollowUps {
+    FollowUps {
         most_redirects: options.location.then(|| options.max_redirects.unwrap_or(USUAL_REDIRECTS)),
         trusts_redirects: options.trusts_redirects,
         retries: options.retries,

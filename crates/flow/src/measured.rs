@@ -4,15 +4,15 @@ use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EarlyEnd, SessionFacts, SessionTime};
 
-use crate::books::{SessionBooks, SessionEnd};
-use crate::course::{Course, Next};
-use crate::how_far::Reach;
+use crate::books::{SessionBooks, SessionOutcome};
+use crate::course::{Course, NextAction};
+use crate::how_far::SessionReach;
 use crate::itinerary::Itinerary;
 use crate::pass::{EndedPass, Pass};
 
 /// Results for all sessions.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct SessionResults {
     /// By flow.
     flows: Vec<FoundFlow>,
     /// The final variables of a session.
@@ -31,13 +31,13 @@ struct FoundFlow {
     left_due: Vec<u64>,
 }
 
-impl Found {
-    pub(crate) fn nothing(itineraries: Vec<Itinerary>) -> Found {
+impl SessionResults {
+    pub(crate) fn nothing(itineraries: Vec<Itinerary>) -> SessionResults {
         MeasuredFlows::new(itineraries, Timestamp::ZERO).found()
     }
 
     /// Adds results of the same run.
-    pub(crate) fn merge(&mut self, other: Found) {
+    pub(crate) fn merge(&mut self, other: SessionResults) {
         self.flows.iter_mut().zip(other.flows).for_each(|(mine, theirs)| mine.merge(theirs));
         if self.variables.is_empty() {
             self.variables = other.variables;
@@ -47,7 +47,7 @@ impl Found {
     /// Returns the books of all sessions.
     pub(crate) fn facts(&self) -> SessionFacts {
         let of_flows = self.flows.iter().map(|flow| (flow.weight, flow.facts.clone()));
-        SessionFacts::together(of_flows.collect()).expect("there is a flow")
+        SessionFacts::from_flows(of_flows.collect()).expect("there is a flow")
     }
 
     /// Returns each step that ended a session by its answer, with the reason of the earliest such session.
@@ -99,23 +99,23 @@ impl MeasuredFlows {
         MeasuredFlows(itineraries.into_iter().map(|of| MeasuredSessions::new(of, measure_from)).collect())
     }
 
-    fn of(&mut self, flow: u32) -> &mut MeasuredSessions {
+    fn flow_mut(&mut self, flow: u32) -> &mut MeasuredSessions {
         &mut self.0[flow as usize]
     }
 
     /// Returns the results in their final form.
-    pub(crate) fn found(&self) -> Found {
-        Found { flows: self.0.iter().map(MeasuredSessions::found).collect(), variables: Vec::new() }
+    pub(crate) fn found(&self) -> SessionResults {
+        SessionResults { flows: self.0.iter().map(MeasuredSessions::found).collect(), variables: Vec::new() }
     }
 
     /// Records that a session ends with the answer to its last request.
-    pub(crate) fn disappointed(&mut self, course: &Course, why: String) {
-        self.of(course.flow).disappointed(course, why);
+    pub(crate) fn record_early_end(&mut self, course: &Course, why: String) {
+        self.flow_mut(course.flow).record_early_end(course, why);
     }
 
     /// Records the end of a request. Returns the time until the session's next request, or `None` at its end.
     pub(crate) fn think(&mut self, course: &mut Course) -> Option<Nanos> {
-        self.of(course.flow).think(course)
+        self.flow_mut(course.flow).think(course)
     }
 
     /// Records that the run ended at `now` before `arrival`. The arrival belongs to the session with this `course`, or
@@ -129,14 +129,14 @@ impl MeasuredFlows {
     ) -> u32 {
         let course = course.filter(|course| course.is_open);
         let nth = course.as_ref().map_or(flow, |course| course.flow);
-        let sessions = self.of(nth);
+        let sessions = self.flow_mut(nth);
         sessions.itinerary.first_step + sessions.never_issued(course, arrival, now)
     }
 
     /// Ends the run at `now`. A session whose user still thinks is in flight.
     pub(crate) fn finish<'a>(&mut self, courses: impl Iterator<Item = &'a mut Course>, now: Timestamp) {
         for course in courses.filter(|course| course.is_open) {
-            self.of(course.flow).cut_off(course, now);
+            self.flow_mut(course.flow).cut_off(course, now);
         }
     }
 }
@@ -177,24 +177,24 @@ impl MeasuredSessions {
         }
     }
 
-    fn disappointed(&mut self, course: &Course, why: String) {
+    fn record_early_end(&mut self, course: &Course, why: String) {
         let example = match course.issued() {
             0 => &mut self.nothing_asked,
-            _ => &mut self.examples[course.last_move() as usize],
+            _ => &mut self.examples[course.last_step_index() as usize],
         };
         if course.intended >= self.measure_from {
             *example = earlier(example.take(), Some((course.intended, why)));
         }
     }
 
-    fn record(&mut self, intended: Timestamp, reach: Reach<'_>, end: SessionEnd, time: Nanos) {
+    fn record(&mut self, intended: Timestamp, reach: SessionReach<'_>, end: SessionOutcome, time: Nanos) {
         if intended >= self.measure_from {
             self.books.record(reach, end, time);
         }
     }
 
     /// Records a session that has ended.
-    fn close(&mut self, course: &mut Course, how: SessionEnd, end: Timestamp) {
+    fn close(&mut self, course: &mut Course, how: SessionOutcome, end: Timestamp) {
         course.is_open = false;
         let time = end.since(course.intended).saturating_sub(course.thought);
         self.record(course.intended, course.reach(), how, time);
@@ -211,26 +211,26 @@ impl MeasuredSessions {
     }
 
     /// Records the end of the session's current pass.
-    fn left(&mut self, course: &Course, how: SessionEnd, end: Timestamp) {
+    fn record_pass(&mut self, course: &Course, how: SessionOutcome, end: Timestamp) {
         let ended = || EndedPass::new(course.pass, time_of_pass(how), end);
-        self.pass_ended(course.last_move(), course.intended, ended);
+        self.pass_ended(course.last_step_index(), course.intended, ended);
     }
 
     fn think(&mut self, course: &mut Course) -> Option<Nanos> {
         match course.next {
-            Next::Thinks(think) => {
-                self.left(course, SessionEnd::Completed, course.end);
+            NextAction::Thinks(think) => {
+                self.record_pass(course, SessionOutcome::Completed, course.end);
                 Some(think)
             }
-            Next::Follows => Some(Nanos::ZERO),
-            Next::Retries(interval) => Some(interval),
-            Next::Ends(how) => {
+            NextAction::Follows => Some(Nanos::ZERO),
+            NextAction::Retries(interval) => Some(interval),
+            NextAction::Ends(how) => {
                 let end = course.end;
-                self.left(course, how, end);
+                self.record_pass(course, how, end);
                 self.close(course, how, end);
                 None
             }
-            Next::Waits => None,
+            NextAction::Waits => None,
         }
     }
 
@@ -247,7 +247,7 @@ impl MeasuredSessions {
     fn leave_due(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
         let Some(course) = course else {
             let (intended, first) = (arrival.intended_start, self.itinerary.first_move());
-            self.record(intended, Reach::NOWHERE, SessionEnd::NeverBegun, now.since(intended));
+            self.record(intended, SessionReach::NOWHERE, SessionOutcome::NeverBegun, now.since(intended));
             let pass = Pass::never_begun(intended);
             self.pass_ended(first, intended, || EndedPass::new(pass, SessionTime::Censored, now));
             return first;
@@ -258,8 +258,8 @@ impl MeasuredSessions {
         let intended = course.intended;
         self.pass_ended(step, intended, || EndedPass::new(pass, SessionTime::Censored, now));
         // The planned think time before this request was over.
-        course.thought += course.thinks();
-        self.close(course, SessionEnd::InFlight, now);
+        course.thought += course.pending_think_time();
+        self.close(course, SessionOutcome::InFlight, now);
         step
     }
 
@@ -268,18 +268,20 @@ impl MeasuredSessions {
         // Think time is the user's own. The interval of a retry counts as time of the service.
         let end = if course.next.stays() { now.max(course.end) } else { course.end };
         if course.next.stays() {
-            self.left(course, SessionEnd::InFlight, end);
+            self.record_pass(course, SessionOutcome::InFlight, end);
         }
-        self.close(course, SessionEnd::InFlight, end);
+        self.close(course, SessionOutcome::InFlight, end);
     }
 }
 
 /// Returns the kind of a pass's time after this end of its session, or after success (`Completed`). Any answer
 /// completes a pass.
-const fn time_of_pass(how: SessionEnd) -> SessionTime {
+const fn time_of_pass(how: SessionOutcome) -> SessionTime {
     match how {
-        SessionEnd::InFlight | SessionEnd::NeverBegun | SessionEnd::Early(EarlyEnd::TimedOut) => SessionTime::Censored,
-        SessionEnd::Early(EarlyEnd::ConnectFailed | EarlyEnd::Reset | EarlyEnd::Malformed) => SessionTime::Failed,
-        SessionEnd::Early(_) | SessionEnd::Completed => SessionTime::Completed,
+        SessionOutcome::InFlight | SessionOutcome::NeverBegun | SessionOutcome::Early(EarlyEnd::TimedOut) => {
+            SessionTime::Censored
+        }
+        SessionOutcome::Early(EarlyEnd::ConnectFailed | EarlyEnd::Reset | EarlyEnd::Malformed) => SessionTime::Failed,
+        SessionOutcome::Early(_) | SessionOutcome::Completed => SessionTime::Completed,
     }
 }

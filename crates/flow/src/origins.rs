@@ -49,7 +49,7 @@ impl Origins {
     }
 
     /// Returns the number of the origin of this URL, if it is known.
-    pub(crate) fn of(&self, url: &Url) -> Option<u32> {
+    pub(crate) fn index_of(&self, url: &Url) -> Option<u32> {
         let nth = self.0.iter().position(|known| known.root.origin() == url.origin())?;
         Some(nth as u32)
     }

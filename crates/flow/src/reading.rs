@@ -8,7 +8,7 @@ const BODY_ROOM_KEPT: usize = 4 * 1024;
 
 /// The answer to a request while it is read. Later requests reuse its memory.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct PendingAnswer {
     /// The user who sent the request.
     pub(crate) user: u32,
     /// `None` until the head has come.
@@ -24,9 +24,9 @@ pub(crate) struct Reading {
     pub(crate) limit: Option<Timestamp>,
 }
 
-impl Reading {
-    fn new() -> Reading {
-        Reading {
+impl PendingAnswer {
+    fn new() -> PendingAnswer {
+        PendingAnswer {
             user: 0,
             status: None,
             version: "1.1",
@@ -54,14 +54,14 @@ impl Reading {
 
 /// The answers that are being read, by request.
 #[derive(Default, Debug)]
-pub(crate) struct Readings(Vec<Reading>);
+pub(crate) struct Readings(Vec<PendingAnswer>);
 
 impl Readings {
     /// Starts a request of `user`.
     pub(crate) fn begin(&mut self, request: u32, user: u32, keeps_body: bool, limit: Option<Timestamp>) {
         let at = request as usize;
         if self.0.len() <= at {
-            self.0.resize_with(at + 1, Reading::new);
+            self.0.resize_with(at + 1, PendingAnswer::new);
         }
         let reading = &mut self.0[at];
         reading.clear();
@@ -69,14 +69,14 @@ impl Readings {
     }
 
     pub(crate) fn head(&mut self, request: u32, head: AnswerHead<'_>) {
-        let reading = self.of(request);
+        let reading = self.get_mut(request);
         reading.status = Some(head.status);
         reading.version = head.version().unwrap_or("1.1");
         head.copy_fields(&mut reading.fields);
     }
 
     pub(crate) fn body(&mut self, request: u32, part: &[u8]) {
-        let reading = self.of(request);
+        let reading = self.get_mut(request);
         reading.body_bytes += part.len() as u64;
         if reading.keeps_body {
             let kept = part.len().min(MAX_BODY_BYTES - reading.body.len());
@@ -85,7 +85,7 @@ impl Readings {
     }
 
     /// Returns the answer to a request that has begun.
-    pub(crate) fn of(&mut self, request: u32) -> &mut Reading {
+    pub(crate) fn get_mut(&mut self, request: u32) -> &mut PendingAnswer {
         &mut self.0[request as usize]
     }
 }

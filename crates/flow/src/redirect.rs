@@ -22,7 +22,7 @@ pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
 }
 
 /// Header lines that are not sent to another origin. The session's cookies are selected anew for each request.
-const OF_WHO_ASKS: [&str; 3] = ["authorization:", "proxy-authorization:", "cookie:"];
+const CREDENTIAL_HEADERS: [&str; 3] = ["authorization:", "proxy-authorization:", "cookie:"];
 
 /// Target of a redirect.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ pub(crate) fn hop(origins: &Origins, from: u32, target: &str, location: &[u8]) -
     // Parsed as a whole, because a target may begin with two slashes.
     let current = Url::parse(&format!("{}{target}", &origins.get(from).root[..Position::AfterPort]));
     let url = current.and_then(|current| current.join(text)).map_err(|error| format!("the Location: {error}"))?;
-    let Some(origin) = origins.of(&url) else {
+    let Some(origin) = origins.index_of(&url) else {
         let shown = origin_for_people(&url);
         return Err(format!("the redirect leads to {shown}, an origin that no request names"));
     };
@@ -119,7 +119,7 @@ impl LastRequest {
                         .iter()
                         .for_each(|part| out.extend_from_slice(part));
                 }
-                true if OF_WHO_ASKS.iter().any(|name| begins_with(line, name)) && !next.keeps_authorization => {}
+                true if CREDENTIAL_HEADERS.iter().any(|name| begins_with(line, name)) && !next.keeps_authorization => {}
                 _ => out.extend_from_slice(line),
             }
         }
@@ -147,10 +147,10 @@ mod tests {
     use super::*;
 
     fn origins() -> Origins {
-        of(&["http://127.0.0.1:8080/", "https://b.example/"])
+        origins_for(&["http://127.0.0.1:8080/", "https://b.example/"])
     }
 
-    fn of(urls: &[&str]) -> Origins {
+    fn origins_for(urls: &[&str]) -> Origins {
         let mut origins = Origins::default();
         for url in urls {
             let request = Request::new(Method::Get, url, &[], Vec::new()).unwrap();

@@ -32,7 +32,7 @@ pub(crate) struct RowTable {
 
 impl RowTable {
     /// Selects the columns that a flow with these variable `names` uses.
-    pub(crate) fn of(rows: &SessionRows, names: &[String]) -> RowTable {
+    pub(crate) fn for_variables(rows: &SessionRows, names: &[String]) -> RowTable {
         let used: Vec<(usize, VariableId)> = rows
             .columns
             .iter()
@@ -93,7 +93,7 @@ mod tests {
         let row = |n: usize| vec![format!("00{n}"), format!("{n}"), "unused".to_owned()];
         let columns = ["user", "id", "other"].map(str::to_owned).to_vec();
         let rows = SessionRows { columns, values: (0..10).map(row).collect(), order, seed: 1 };
-        RowTable::of(&rows, &["id".to_owned(), "host".to_owned(), "user".to_owned()])
+        RowTable::for_variables(&rows, &["id".to_owned(), "host".to_owned(), "user".to_owned()])
     }
 
     #[test]

@@ -8,8 +8,8 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use crate::evaluate::answer::Answer;
 use crate::flows::Flows;
-use crate::judge::Disappointment;
-use crate::measured::{Found, MeasuredFlows};
+use crate::judge::EarlyEndReason;
+use crate::measured::{MeasuredFlows, SessionResults};
 use crate::reading::Readings;
 use crate::session::Session;
 
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct FlowScript {
     plan: Arc<Plan>,
-    all_found: Arc<Mutex<Found>>,
+    all_found: Arc<Mutex<SessionResults>>,
     measured: MeasuredFlows,
     /// By user.
     sessions: Vec<Session>,
@@ -41,7 +41,7 @@ pub(crate) struct FlowScript {
 
 impl FlowScript {
     /// Creates a script that adds its results to `all_found` when it finishes.
-    pub(crate) fn new(plan: Arc<Plan>, all_found: Arc<Mutex<Found>>) -> FlowScript {
+    pub(crate) fn new(plan: Arc<Plan>, all_found: Arc<Mutex<SessionResults>>) -> FlowScript {
         FlowScript {
             measured: MeasuredFlows::new(plan.flows.itineraries(), plan.measure_from),
             plan,
@@ -54,15 +54,15 @@ impl FlowScript {
     }
 
     fn judge(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
-        let reading = self.readings.of(request);
+        let reading = self.readings.get_mut(request);
         let duration = ended.end.since(ended.arrival.intended_start);
         let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
         let is_whole = reading.is_whole();
         let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
         let flow = plan.flows.get(session.course.flow);
         let disappointment = session.answered(flow, &answer, is_whole, (ended.start, ended.end));
-        if let Some(Disappointment { why, .. }) = disappointment {
-            self.measured.disappointed(&session.course, why);
+        if let Some(EarlyEndReason { why, .. }) = disappointment {
+            self.measured.record_early_end(&session.course, why);
         }
     }
 }
@@ -94,7 +94,7 @@ impl Observer for FlowScript {
     }
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
-        let reading = self.readings.of(request);
+        let reading = self.readings.get_mut(request);
         let (user, status) = (reading.user, reading.status);
         if let Some(limit) = reading.limit.take() {
             self.limits.remove(&(limit, request));
@@ -106,7 +106,7 @@ impl Observer for FlowScript {
                 session.unanswered(self.plan.flows.get(session.course.flow), outcome, (ended.start, ended.end));
             }
         }
-        self.readings.of(request).clear();
+        self.readings.get_mut(request).clear();
     }
 
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
@@ -131,7 +131,7 @@ impl SessionScript for FlowScript {
         }
         let (plan, session) = (&*self.plan, &mut self.sessions[at]);
         session.open(&plan.flows, number, arrival, plan.seed);
-        let next = NextRequest { target: session.course.step_of_all(), origin: session.origin };
+        let next = NextRequest { target: session.course.global_step(), origin: session.origin };
         session.issue(arrival.intended_start, request);
         self.beginning = user;
         Some(next)
@@ -144,6 +144,6 @@ impl SessionScript for FlowScript {
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32 {
         let session = user.and_then(|user| self.sessions.get_mut(user as usize));
         let (course, flows) = (session.map(|session| &mut session.course), &self.plan.flows);
-        self.measured.never_issued(course, flows.of_session(number, self.plan.seed), arrival, now)
+        self.measured.never_issued(course, flows.flow_of_session(number, self.plan.seed), arrival, now)
     }
 }

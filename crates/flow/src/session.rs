@@ -9,7 +9,7 @@ use crate::course::Course;
 use crate::evaluate::answer::Answer;
 use crate::flow::Flow;
 use crate::flows::Flows;
-use crate::judge::{Disappointment, judge};
+use crate::judge::{EarlyEndReason, judge};
 use crate::redirect::{self, FollowUp, LastRequest};
 use crate::request::{Sender, path_of};
 use crate::scope::Scope;
@@ -59,7 +59,7 @@ impl Session {
         }
         self.scope.random = mix64(seed ^ mix64(number));
         self.jar.clear();
-        // `Flow::try_first` has checked that the first request can be made.
+        // `Flow::check_first_request` has checked that the first request can be made.
         let is_made = self.prepare(flow, &flow.steps[flow.moves[0] as usize], arrival.intended_start);
         debug_assert!(is_made, "the first request of a flow can be made");
     }
@@ -106,9 +106,9 @@ impl Session {
         answer: &Answer<'_>,
         is_whole: bool,
         (start, end): (Timestamp, Timestamp),
-    ) -> Option<Disappointment> {
+    ) -> Option<EarlyEndReason> {
         let step = self.course.last_step(flow);
-        self.course.answered(start, end);
+        self.course.record_answer(start, end);
         let site = &flow.origins.get(self.origin).site;
         for field in answer.fields.all("set-cookie") {
             self.jar.set(field, site, path_of(&self.target), end);
@@ -129,7 +129,7 @@ impl Session {
 
     /// Records that its request was sent and ended without an answer.
     pub(crate) fn unanswered(&mut self, flow: &Flow, outcome: Outcome, (start, end): (Timestamp, Timestamp)) {
-        self.course.unanswered(outcome, start, end);
+        self.course.record_unanswered(outcome, start, end);
         self.retry(flow);
     }
 
@@ -138,7 +138,7 @@ impl Session {
         let Some(due) = self.course.retry_due(flow) else { return false };
         let is_made = self.write(flow, self.course.last_step(flow), due);
         if is_made {
-            self.course.retry(due);
+            self.course.plan_retry(due);
         }
         is_made
     }
@@ -150,11 +150,11 @@ impl Session {
         step: &Step,
         answer: &Answer<'_>,
         now: Timestamp,
-    ) -> Result<bool, Disappointment> {
+    ) -> Result<bool, EarlyEndReason> {
         let Some((most, location)) = step.further.most_redirects.zip(redirect::location(answer)) else {
             return Ok(false);
         };
-        let failed = |why| Disappointment { cause: EarlyEnd::Redirect, why: format!("line {}: {why}", step.line) };
+        let failed = |why| EarlyEndReason { cause: EarlyEnd::Redirect, why: format!("line {}: {why}", step.line) };
         if self.course.pass.hops_in_a_row >= most {
             return Err(failed(format!("more than {most} redirects, the limit of max-redirs")));
         }
@@ -169,24 +169,24 @@ impl Session {
         let marks = self.last.follow(&next, &self.jar, now, &mut self.ready);
         (self.origin, self.target) = (hop.origin, hop.target);
         self.last.keep(&self.ready, marks);
-        self.course.follow();
+        self.course.plan_hop();
         Ok(true)
     }
 
     /// Judges the last answer of a step.
-    fn judge(&mut self, step: &Step, answer: &Answer<'_>, is_whole: bool) -> Result<(), Disappointment> {
+    fn judge(&mut self, step: &Step, answer: &Answer<'_>, is_whole: bool) -> Result<(), EarlyEndReason> {
         if is_whole || !step.reading.needs_body {
             return judge(step, answer, &mut self.scope);
         }
         let why = format!("line {}: the body is longer than what is kept of one", step.line);
-        Err(Disappointment { cause: EarlyEnd::BodyTooLong, why })
+        Err(EarlyEndReason { cause: EarlyEnd::BodyTooLong, why })
     }
 
-    fn go_on(&mut self, flow: &Flow) -> Result<(), Disappointment> {
-        match self.course.go_on(flow) {
+    fn go_on(&mut self, flow: &Flow) -> Result<(), EarlyEndReason> {
+        match self.course.plan_next_step(flow) {
             Some((step, due)) if !self.prepare(flow, step, due) => {
                 let why = format!("line {}: the request cannot be made of what was captured", step.line);
-                Err(Disappointment { cause: EarlyEnd::Request, why })
+                Err(EarlyEndReason { cause: EarlyEnd::Request, why })
             }
             _ => Ok(()),
         }

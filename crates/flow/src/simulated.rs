@@ -55,7 +55,7 @@ pub enum SimulateError {
 /// # Errors
 /// A flow or the scenario cannot be simulated.
 pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Result<Run, SimulateError> {
-    let scenario = Scenario { workload: of_sessions(&scenario.workload, flows)?, ..scenario.clone() };
+    let scenario = Scenario { workload: session_workload(&scenario.workload, flows)?, ..scenario.clone() };
     if scenario.service.stream.is_some() {
         let help = "leave out [service.stream] and [service.batch]";
         return Err(SimulateError::Scenario(format!("the steps of a flow are whole answers, and no streams; {help}")));
@@ -66,7 +66,7 @@ pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Resu
 }
 
 /// Returns the workload with sessions of `flows`, which arrive on its schedule.
-fn of_sessions(workload: &Workload, flows: &Flows) -> Result<Workload, SimulateError> {
+fn session_workload(workload: &Workload, flows: &Flows) -> Result<Workload, SimulateError> {
     let mine = flows.requests_per_session();
     let sessions = match &workload.model {
         LoadModel::Open(schedule) => schedule.clone(),
@@ -127,7 +127,7 @@ impl<'a> SimulatedSessions<'a> {
     fn last_step(&self, user: u32) -> u32 {
         let course = &self.courses[user as usize];
         let flow = self.flows.get(course.flow);
-        flow.first_step + course.last_move()
+        flow.first_step + course.last_step_index()
     }
 
     /// Returns the books of a step, unless `intended` is in the warm-up.
@@ -141,26 +141,26 @@ impl<'a> SimulatedSessions<'a> {
         let mut scope = Scope { values: flow.initial.clone(), random: 1 };
         let (fields, duration) = (FieldList::default(), record.end.since(record.intended_start));
         let answer = Answer::new(status, "1.1", &fields, &[], duration);
-        course.answered(record.actual_start, record.end);
+        course.record_answer(record.actual_start, record.end);
         match judge_simulated(course.last_step(flow), &answer, status == GOOD, &mut scope) {
             Ok(()) => {
-                course.go_on(flow);
+                course.plan_next_step(flow);
             }
             Err(disappointment) => {
                 if let Some(due) = course.retry_due(flow) {
-                    return course.retry(due);
+                    return course.plan_retry(due);
                 }
                 course.end_early(disappointment.cause);
-                self.measured.disappointed(course, disappointment.why);
+                self.measured.record_early_end(course, disappointment.why);
             }
         }
     }
 
     fn unanswered(&mut self, user: u32, outcome: Outcome, record: &RequestRecord) {
         let course = &mut self.courses[user as usize];
-        course.unanswered(outcome, record.actual_start, record.end);
+        course.record_unanswered(outcome, record.actual_start, record.end);
         if let Some(due) = course.retry_due(self.flows.get(course.flow)) {
-            course.retry(due);
+            course.plan_retry(due);
         }
     }
 
@@ -214,7 +214,7 @@ impl Sessions for SimulatedSessions<'_> {
 
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) {
         let course = user.and_then(|user| self.courses.get_mut(user as usize));
-        let flow = self.flows.of_session(number, self.seed);
+        let flow = self.flows.flow_of_session(number, self.seed);
         let step = self.measured.never_issued(course, flow, arrival, now);
         if let Some(ledger) = self.ledger(step, arrival.intended_start) {
             ledger.plan();

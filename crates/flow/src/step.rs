@@ -26,13 +26,13 @@ pub(crate) struct Step {
     /// The required version of HTTP.
     pub(crate) version: Option<&'static str>,
     pub(crate) expected: Option<Expected>,
-    pub(crate) reading: Reading,
-    pub(crate) further: Further,
+    pub(crate) reading: AnswerReading,
+    pub(crate) further: FollowUps,
 }
 
 /// Options for reading the answer of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct AnswerReading {
     /// The answer is a stream, if the run measures streams.
     pub(crate) is_stream: bool,
     /// A capture or an assert needs the body.
@@ -41,7 +41,7 @@ pub(crate) struct Reading {
 
 /// Further requests that a step may make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Further {
+pub(crate) struct FollowUps {
     /// Limit on the redirects that are followed. `None` means that a redirect is treated like any other answer.
     pub(crate) most_redirects: Option<u32>,
     /// A redirect to another origin keeps `Authorization`.
@@ -52,7 +52,7 @@ pub(crate) struct Further {
     pub(crate) retry_interval: Nanos,
 }
 
-impl Further {
+impl FollowUps {
     /// Returns true if further requests are possible.
     pub(crate) fn asks_again(self) -> bool {
         self.most_redirects.is_some() || self.retries > 0

@@ -131,12 +131,12 @@ pub(crate) struct ExpectedBody {
 pub(crate) struct Capture {
     pub(crate) line: usize,
     pub(crate) variable: VariableId,
-    pub(crate) look: Look,
+    pub(crate) look: QueryChain,
 }
 
 /// A query, and the filters that change its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Look {
+pub(crate) struct QueryChain {
     pub(crate) query: Query,
     pub(crate) filters: Vec<Filter>,
 }
@@ -145,13 +145,13 @@ pub(crate) struct Look {
 #[derive(Clone, Debug)]
 pub(crate) struct Assert {
     pub(crate) line: usize,
-    pub(crate) look: Look,
+    pub(crate) look: QueryChain,
     /// The predicate must not hold.
     pub(crate) not: bool,
     pub(crate) predicate: Predicate,
 }
 
-impl Look {
+impl QueryChain {
     /// Returns the variables that it needs. The query `variable` does not need a value.
     pub(crate) fn variables(&self) -> Vec<VariableId> {
         let query = match &self.query {

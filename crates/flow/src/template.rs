@@ -244,8 +244,8 @@ pub(crate) const NO_TEXT: &str = "a variable has no text";
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// A type that is made from a text.
-pub(crate) trait Made: Sized {
-    fn of(text: &str) -> Result<Self, String>;
+pub(crate) trait FromText: Sized {
+    fn parse_text(text: &str) -> Result<Self, String>;
 }
 
 /// A pattern that is made before the run, or each time from the variables of the session.
@@ -258,10 +258,10 @@ pub(crate) enum Pattern<T> {
 pub(crate) type JsonPathPattern = Pattern<BoundedPath>;
 pub(crate) type RegexPattern = Pattern<Regex>;
 
-impl<T: Made + Clone> Pattern<T> {
+impl<T: FromText + Clone> Pattern<T> {
     pub(crate) fn new(template: Template) -> Result<Pattern<T>, String> {
         match template.constant() {
-            Some(text) => Ok(Pattern::Ready(Box::new(T::of(text)?))),
+            Some(text) => Ok(Pattern::Ready(Box::new(T::parse_text(text)?))),
             None => Ok(Pattern::EachTime(template)),
         }
     }
@@ -271,7 +271,7 @@ impl<T: Made + Clone> Pattern<T> {
             Pattern::Ready(made) => Ok(Cow::Borrowed(made)),
             Pattern::EachTime(template) => {
                 let text = template.render(scope).map_err(|_| NO_TEXT.to_owned())?;
-                Ok(Cow::Owned(T::of(&text)?))
+                Ok(Cow::Owned(T::parse_text(&text)?))
             }
         }
     }
@@ -284,14 +284,14 @@ impl<T: Made + Clone> Pattern<T> {
     }
 }
 
-impl Made for BoundedPath {
-    fn of(text: &str) -> Result<BoundedPath, String> {
+impl FromText for BoundedPath {
+    fn parse_text(text: &str) -> Result<BoundedPath, String> {
         BoundedPath::parse(text)
     }
 }
 
-impl Made for Regex {
-    fn of(text: &str) -> Result<Regex, String> {
+impl FromText for Regex {
+    fn parse_text(text: &str) -> Result<Regex, String> {
         let made = RegexBuilder::new(text).size_limit(MAX_REGEX_BYTES).build();
         made.map_err(|error| error.to_string().lines().last().unwrap_or_default().trim().to_owned())
     }

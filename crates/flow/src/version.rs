@@ -14,7 +14,7 @@ impl Flow {
         self.steps.iter().try_for_each(|step| step.check_version(version))?;
         if self.is_http2 {
             // The first request may get a forbidden header from a value.
-            self.try_first()?;
+            self.check_first_request()?;
         }
         Ok(self)
     }

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use truetail_model::record::{Histogram, Outcome};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Claims, Damage, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
+use truetail_run::{
+    Claims, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows,
+};
 use truetail_tools::{FailureClassifier, units};
 
 use crate::whole::file::{WholeFile, leave_out, run};
@@ -134,7 +136,7 @@ struct Entry {
 }
 
 fn log(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut damage, mut failures) = (Damage::default(), FailureClassifier::default());
+    let (mut damage, mut failures) = (UnusedRows::default(), FailureClassifier::default());
     let (mut rows, mut failed, mut users) = (0, 0, None);
     damage.truncated_at = each_row(bytes, |Row { place, line }| {
         let read = serde_json::from_str(line).map_err(|error| error.to_string());

@@ -1,6 +1,6 @@
 //! Gatling's simulation.log: text up to 3.12, binary from 3.13 on.
 
-use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom};
+use truetail_run::{Claims, FilePlace, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::files::{GatlingLog, gatling_log};
 
 use crate::whole::file::{WholeFile, content, place_of, refused, request, run, text};
@@ -56,12 +56,12 @@ fn binary_refused(what: &str) -> ImportError {
     content(FilePlace { byte, line: 0 }, what)
 }
 
-fn damage(bytes: &[u8], log: &GatlingLog) -> Damage {
+fn damage(bytes: &[u8], log: &GatlingLog) -> UnusedRows {
     // A binary file has no lines.
     let place = |byte| if is_text(bytes) { place_of(bytes, byte as usize) } else { FilePlace { byte, line: 0 } };
     let first = log.broken.first().map(|(byte, error)| (place(*byte), error.what.clone()));
     let truncated_at = log.ends_at.map(place);
-    Damage { rows_left_out: log.broken.len() as u64, first, truncated_at }
+    UnusedRows { rows_left_out: log.broken.len() as u64, first, truncated_at }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The file of `h2load --log-file`: a row for each answer.
 
 use truetail_model::record::Outcome;
-use truetail_run::{Claims, Damage, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom};
+use truetail_run::{Claims, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::files::h2load_row;
 
 use crate::whole::file::{WholeFile, leave_out, request, run, text};
@@ -27,7 +27,7 @@ fn likeness(head: &[u8]) -> Likeness {
 }
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut damage, mut rows, mut failed) = (Damage::default(), 0, 0);
+    let (mut damage, mut rows, mut failed) = (UnusedRows::default(), 0, 0);
     damage.truncated_at = each_row(bytes, |Row { place, line }| match h2load_row(line) {
         Some(one) => {
             rows += 1;

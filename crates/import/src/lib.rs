@@ -2,7 +2,7 @@
 //!
 //! A [`Format`] reads one kind of file. It passes each request to a sink as soon as its row is read, and returns what
 //! the file states about the whole run ([`ForeignRun`]). The intact part of a damaged file is used, and the rest is
-//! counted ([`Damage`](truetail_run::Damage)). Nothing is judged here. [`ways`] reads recordings as loads.
+//! counted ([`UnusedRows`](truetail_run::UnusedRows)). Nothing is judged here. [`ways`] reads recordings as loads.
 
 mod ab;
 mod autocannon;

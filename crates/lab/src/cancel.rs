@@ -37,7 +37,7 @@ impl CancelToken {
     /// Cancels, and kills the running process group at once. Meant for a program that is about to exit.
     pub fn kill(&self) {
         self.cancel();
-        // The id of the group cannot be reused here: its leader is reaped only after `leader_ended`.
+        // The id of the group cannot be reused here: its leader is reaped only after `end_leader`.
         let running = self.0.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(group) = *running {
             let _ = kill_process_group(group, Signal::KILL);
@@ -53,7 +53,7 @@ impl CancelToken {
     }
 
     /// Marks the group as ended, before its leader is reaped.
-    pub(crate) fn leader_ended(&self) {
+    pub(crate) fn end_leader(&self) {
         *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct PeakMemory {
 
 impl PeakMemory {
     /// Starts to watch the group whose leader has the process id `group`.
-    pub(crate) fn of_group(group: u32) -> PeakMemory {
+    pub(crate) fn for_group(group: u32) -> PeakMemory {
         PeakMemory { group, pids: BTreeSet::from([group]), calls: 0, peak_bytes: None }
     }
 
@@ -74,7 +74,7 @@ mod tests {
         assert!(high_water_mark(pid).is_some_and(|bytes| bytes > 100_000));
         let group = group_of(pid).expect("a group");
         assert!(members(group).contains(&pid));
-        let mut memory = PeakMemory::of_group(group);
+        let mut memory = PeakMemory::for_group(group);
         memory.sample();
         assert!(memory.peak_bytes().is_some());
     }

@@ -94,12 +94,12 @@ pub fn run(spec: ProcessSpec<'_>, token: &CancelToken) -> io::Result<ProcessExit
     // `reap` waits for the child instead of this handle, because it also returns the CPU time.
     let child = token.spawn_leader(|| command.spawn())?;
     let pid = Pid::from_child(&child);
-    let mut memory = PeakMemory::of_group(child.id());
+    let mut memory = PeakMemory::for_group(child.id());
     let by = supervise(pid, &clock, spec.limit, token, &mut memory);
     let wall_ns = clock.now().since_origin().0;
     // The id of the group cannot be reused until its leader is reaped.
     let _ = kill_process_group(pid, Signal::KILL);
-    token.leader_ended();
+    token.end_leader();
     let (exit_code, signal, cpu) = reap(pid)?;
     Ok(ProcessExit { by, exit_code, signal, wall_ns, cpu, peak_memory_bytes: memory.peak_bytes() })
 }

@@ -64,7 +64,7 @@ impl ToolResult {
 
     /// Writes the parsed figures as `report.json`, next to the raw files.
     pub fn write_report(&self, folder: &Path) -> io::Result<()> {
-        let reported = self.report.as_ref().map(|report| ReportedLatency::of(&report.claims, &self.data));
+        let reported = self.report.as_ref().map(|report| ReportedLatency::from_claims(&report.claims, &self.data));
         let file = ReportFile {
             tool: &self.run.tool,
             version: &self.run.version,
@@ -135,19 +135,19 @@ struct ParsedOutput {
 
 impl ParsedOutput {
     fn read(tool: &dyn Tool, run: &ToolRun, folder: &Path) -> ParsedOutput {
-        let Some(load) = run.load.load() else {
+        let Some(load) = run.load.to_spec() else {
             return ParsedOutput::unreadable("its ran.json has no rate".to_owned());
         };
         let exit_code = run.ended.and_then(|ended| ended.exit_code);
         let files = wanted_files(tool, run, &load, folder);
         let parsed = match tool_files::read(folder, exit_code, &files) {
             Err(error) => ParsedOutput::unreadable(format!("its output cannot be read: {error}")),
-            Ok(output) => ParsedOutput::of(tool, output, &load),
+            Ok(output) => ParsedOutput::parse(tool, output, &load),
         };
         ParsedOutput { files, ..parsed }
     }
 
-    fn of(tool: &dyn Tool, output: ToolOutput, load: &LoadSpec) -> ParsedOutput {
+    fn parse(tool: &dyn Tool, output: ToolOutput, load: &LoadSpec) -> ParsedOutput {
         match tool.parse(&output, load) {
             Ok(report) => {
                 ParsedOutput { files: Vec::new(), stderr: output.stderr, report: Some(report), trouble: None }

@@ -71,7 +71,7 @@ pub struct SavedLoad {
 
 impl SavedLoad {
     /// Copies the requested load.
-    pub fn of(load: &LoadSpec) -> SavedLoad {
+    pub fn from_spec(load: &LoadSpec) -> SavedLoad {
         SavedLoad {
             url: load.url.clone(),
             rate_per_second: load.rate.as_per_second(),
@@ -84,7 +84,7 @@ impl SavedLoad {
     }
 
     /// Returns the load for the parsers; `None` if the rate is not valid.
-    pub fn load(&self) -> Option<LoadSpec> {
+    pub fn to_spec(&self) -> Option<LoadSpec> {
         Some(LoadSpec {
             url: self.url.clone(),
             rate: Rate::per_second(self.rate_per_second).ok()?,
@@ -99,20 +99,14 @@ impl SavedLoad {
 
 impl ToolRun {
     /// Creates the record of a tool that is about to run.
-    pub(crate) fn planned(
-        tool: &str,
-        found: &InstalledTool,
-        scenario: String,
-        load: &LoadSpec,
-        limit: Nanos,
-    ) -> ToolRun {
+    pub(crate) fn new(tool: &str, found: &InstalledTool, scenario: String, load: &LoadSpec, limit: Nanos) -> ToolRun {
         ToolRun {
             schema: SCHEMA.to_owned(),
             tool: tool.to_owned(),
             version: found.version.clone(),
             found_at: found.path.display().to_string(),
             scenario,
-            load: SavedLoad::of(load),
+            load: SavedLoad::from_spec(load),
             argv: Vec::new(),
             env: Vec::new(),
             outputs: Vec::new(),

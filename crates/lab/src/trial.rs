@@ -49,7 +49,7 @@ pub fn run_trial(
     };
     let server = Server::start(options)?;
     let load = plan.load(format!("http://{}{}", server.addr(), plan.scenario.path));
-    let mut run = ToolRun::planned(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
+    let mut run = ToolRun::new(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
     run.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
     match invoke(tool, found, &load, &TrialFolder { folder, work: &work, token }, &mut run) {
         Ok(ended) => run.ended = Some(ended),

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use truetail_analysis::league::{ServerView, StreamView};
 
 #[derive(Deserialize)]
-struct Row {
+struct RequestRow {
     epoch: u32,
     number: u64,
     arrived_ns: u64,
@@ -26,12 +26,12 @@ struct EventRow {
 /// Reads the requests that the server saw in the last epoch of its fault clock. An error describes the problem in one
 /// line.
 pub(crate) fn read(path: &Path) -> Result<ServerView, String> {
-    Ok(ServerView::new(of_last_epoch(path)?.into_iter().map(|row| (row.arrived_ns, row.answered_ns)).collect()))
+    Ok(ServerView::new(read_last_epoch(path)?.into_iter().map(|row| (row.arrived_ns, row.answered_ns)).collect()))
 }
 
 /// Reads the streams that the server sent in the last epoch of its fault clock. Fails like [`read`].
 pub(crate) fn read_streams(requests: &Path, events: &Path) -> Result<StreamView, String> {
-    let rows = of_last_epoch(requests)?;
+    let rows = read_last_epoch(requests)?;
     let epoch = rows.first().map(|row| row.epoch);
     let mut content: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for row in rows_of::<EventRow>(events)?.into_iter().filter(|row| Some(row.epoch) == epoch && row.kind == "content")
@@ -42,8 +42,8 @@ pub(crate) fn read_streams(requests: &Path, events: &Path) -> Result<StreamView,
     Ok(StreamView::new(rows.iter().map(|row| (row.arrived_ns, events_of(&row.number)))))
 }
 
-fn of_last_epoch(path: &Path) -> Result<Vec<Row>, String> {
-    let mut rows: Vec<Row> = rows_of(path)?;
+fn read_last_epoch(path: &Path) -> Result<Vec<RequestRow>, String> {
+    let mut rows: Vec<RequestRow> = rows_of(path)?;
     let last = rows.iter().map(|row| row.epoch).max().unwrap_or_default();
     rows.retain(|row| row.epoch == last);
     Ok(rows)

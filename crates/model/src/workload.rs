@@ -134,7 +134,7 @@ impl Workload {
     /// closed model of users and requests. A schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with
     /// this stripe takes its own arrivals.
     #[must_use]
-    pub fn of_stripe(&self, stripe: Stripe) -> Workload {
+    pub fn for_stripe(&self, stripe: Stripe) -> Workload {
         let part = |total: u32| stripe.share_of(u64::from(total)) as u32;
         let mut mine = self.clone();
         mine.limits.connections = self.limits.connections.map(part);

@@ -22,7 +22,7 @@ pub struct JunitSuite {
 
 impl JunitSuite {
     /// Returns the suite of a run, named `name` or after the measured target.
-    pub fn of(name: Option<&str>, run: &Run, findings: &Findings) -> JunitSuite {
+    pub fn for_run(name: Option<&str>, run: &Run, findings: &Findings) -> JunitSuite {
         let named = name.map(str::to_owned).or_else(|| measured(run));
         let mut suite = TestSuite::new(named.unwrap_or_else(|| "a run of truetail".to_owned()));
         let elapsed = Duration::from_nanos(run.facts.elapsed_ns);

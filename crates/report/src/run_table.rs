@@ -29,7 +29,7 @@ pub struct RunLine {
 
 impl RunLine {
     /// Returns the line of a run. `saved` is its folder.
-    pub fn of(
+    pub fn for_run(
         name: &str,
         (run, findings): (&Run, &Findings),
         compared: Option<&CompareReport>,

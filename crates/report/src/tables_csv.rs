@@ -30,7 +30,7 @@ pub fn quantiles_csv(findings: &Findings) -> String {
         "supported",
         "needs_n",
     ];
-    let metrics = Metric::ALL.into_iter().filter(|metric| metric.stands_alone());
+    let metrics = Metric::ALL.into_iter().filter(|metric| metric.has_own_distribution());
     let others = metrics.map(|metric| (metric.name(), &findings.metrics[metric]));
     let all = [("response_time", &findings.response_time)].into_iter().chain(others);
     let rows = |(name, distribution): (&'static str, &Distribution)| {

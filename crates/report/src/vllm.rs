@@ -78,7 +78,7 @@ fn distributions<'a>(
     findings: &Findings,
     found: &LlmFindings,
 ) -> Vec<Named<'a>> {
-    let of = |time: StreamTime| streams.times.of(time);
+    let of = |time: StreamTime| streams.times.get(time);
     let last = findings.stream.as_ref().map(|streams| streams.last_event_time.clone()).unwrap_or_default();
     let mut named = vec![
         ("ttft", found.first_content_time.clone(), of(StreamTime::FirstContent)),

@@ -19,7 +19,7 @@ pub fn parse_curl<W: AsRef<[u8]>>(
     location: &Location,
     read: FileReader<'_>,
 ) -> Result<TargetSpec, InputError> {
-    let mut command = CurlCommand::of(location, read);
+    let mut command = CurlCommand::new(location, read);
     let words: Vec<&[u8]> = words.iter().map(AsRef::as_ref).collect();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -53,7 +53,7 @@ struct CurlCommand<'a> {
 type Words<'a> = std::slice::Iter<'a, &'a [u8]>;
 
 impl<'a> CurlCommand<'a> {
-    fn of(location: &'a Location, read: FileReader<'a>) -> CurlCommand<'a> {
+    fn new(location: &'a Location, read: FileReader<'a>) -> CurlCommand<'a> {
         CurlCommand {
             location,
             read,

@@ -133,7 +133,7 @@ impl Replay {
             return Err(base.location.invalid(format!("'{}' has a path or a query: {help}", base.url)));
         }
         let prefix = &BaseUrl::parse(base.url.trim()).map_err(|error| base.location.invalid(error))?;
-        let groups = Groups::of(self);
+        let groups = Groups::new(self);
         let mut targets = groups.targets(prefix);
         let (mut ids, mut size) = (Vec::new(), Size { bytes: 0, most: MAX_REQUEST_SET_BYTES });
         for (number, (recorded, line)) in self.requests.iter().enumerate() {
@@ -165,13 +165,13 @@ impl RecordedRequest {
     /// Returns the path, with a star for each part that looks like an identifier.
     fn route(&self) -> String {
         let path = self.target.split('?').next().unwrap_or_default();
-        let parts = path.split('/').map(|part| if is_number_of_something(part) { "*" } else { part });
+        let parts = path.split('/').map(|part| if is_identifier(part) { "*" } else { part });
         parts.collect::<Vec<_>>().join("/")
     }
 }
 
 /// Returns true for `17`, a hash or a UUID.
-fn is_number_of_something(part: &str) -> bool {
+fn is_identifier(part: &str) -> bool {
     let is_long = part.len() >= 8 && part.bytes().any(|byte| byte.is_ascii_digit());
     let is_hash = is_long && part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     is_hash || !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
@@ -186,7 +186,7 @@ struct Groups<'r> {
 }
 
 impl<'r> Groups<'r> {
-    fn of(replay: &'r Replay) -> Groups<'r> {
+    fn new(replay: &'r Replay) -> Groups<'r> {
         let mut arrivals = vec![0u64; replay.requests.len()];
         replay.asked.iter().for_each(|number| arrivals[*number as usize] += 1);
         let routes: Vec<(&str, String)> =

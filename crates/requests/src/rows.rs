@@ -18,7 +18,7 @@ pub enum RowFormat {
 
 impl RowFormat {
     /// Returns the format for the end of a file's name: `.csv`, `.jsonl` or `.ndjson`.
-    pub fn of(file: &str) -> Option<RowFormat> {
+    pub fn from_file_name(file: &str) -> Option<RowFormat> {
         let (_, end) = file.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
             "csv" => Some(RowFormat::Csv),
@@ -282,12 +282,15 @@ mod tests {
 
     #[test]
     fn the_end_of_a_name_says_the_format() {
-        assert_eq!(RowFormat::of("x.CSV"), Some(RowFormat::Csv));
+        assert_eq!(RowFormat::from_file_name("x.CSV"), Some(RowFormat::Csv));
         assert_eq!(
-            (RowFormat::of("a/b.jsonl"), RowFormat::of("b.ndjson")),
+            (RowFormat::from_file_name("a/b.jsonl"), RowFormat::from_file_name("b.ndjson")),
             (Some(RowFormat::JsonLines), Some(RowFormat::JsonLines))
         );
-        assert_eq!((RowFormat::of("x"), RowFormat::of("x.json"), RowFormat::of("csv")), (None, None, None));
+        assert_eq!(
+            (RowFormat::from_file_name("x"), RowFormat::from_file_name("x.json"), RowFormat::from_file_name("csv")),
+            (None, None, None)
+        );
     }
 
     proptest! {

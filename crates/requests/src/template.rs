@@ -51,7 +51,7 @@ impl Template {
         refuse_in_origin(spec)?;
         refuse_in_names(spec)?;
         refuse_framing(spec)?;
-        let mut markers = Markers::unlike(spec);
+        let mut markers = Markers::absent_from(spec);
         let url = markers.put_into(&spec.url, FieldPosition::Url, fields, &spec.location);
         let headers: Vec<String> = spec
             .headers
@@ -66,7 +66,7 @@ impl Template {
             return Err(refused_in_origin(spec));
         }
         let request = request.without_default_headers(&spec.left_out);
-        let head = request.http1_head(&markers.of_length());
+        let head = request.http1_head(&markers.length_marker());
         Ok(Template {
             method: spec.method.clone(),
             url: markers.written(request.url().as_str(), fields),
@@ -178,17 +178,17 @@ struct Markers {
 
 impl Markers {
     /// Creates markers that do not occur in `spec`.
-    fn unlike(spec: &TargetSpec) -> Markers {
+    fn absent_from(spec: &TargetSpec) -> Markers {
         let written = spec.headers.iter().chain([&spec.url]).map(|text| text.to_lowercase()).collect::<String>();
         let marker = (0..).map(|n| format!("placeholder{n}x")).find(|marker| !written.contains(marker.as_str()));
         Markers { marker: marker.unwrap_or_default(), placed: Vec::new() }
     }
 
-    fn of(&self, number: usize) -> String {
+    fn marker(&self, number: usize) -> String {
         format!("{}{number}z", self.marker)
     }
 
-    fn of_length(&self) -> String {
+    fn length_marker(&self) -> String {
         format!("{}lz", self.marker)
     }
 
@@ -204,7 +204,7 @@ impl Markers {
         while let Some(found) = first_placeholder(rest.as_bytes()) {
             self.placed.push((number_of(found.name, fields, location), position));
             marked.push_str(&rest[..found.start]);
-            marked.push_str(&self.of(self.placed.len() - 1));
+            marked.push_str(&self.marker(self.placed.len() - 1));
             rest = &rest[found.end..];
         }
         marked + rest
@@ -214,7 +214,7 @@ impl Markers {
     fn written(&self, text: &str, fields: &[NamedField]) -> String {
         let numbered = self.placed.iter().enumerate().rev();
         numbered.fold(text.to_owned(), |text, (number, (field, _))| {
-            text.replace(&self.of(number), &format!("{{{{{}}}}}", fields[*field].name))
+            text.replace(&self.marker(number), &format!("{{{{{}}}}}", fields[*field].name))
         })
     }
 

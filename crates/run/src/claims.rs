@@ -73,7 +73,7 @@ impl Claims {
 /// Meaning of one value in a tool's distribution of gaps between tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GapOf {
+pub enum GapMeaning {
     /// The gap from one event to the next.
     Event,
     /// The mean gap of an answer.
@@ -94,7 +94,7 @@ pub struct StreamClaims {
     /// Longest gap, nanoseconds.
     pub gap_max_ns: Option<u64>,
     /// Meaning of one value of `gaps`.
-    pub gap_of: GapOf,
+    pub gap_of: GapMeaning,
 }
 
 impl StreamClaims {

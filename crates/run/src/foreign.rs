@@ -129,7 +129,7 @@ pub struct FilePlace {
 
 /// Parts of a file that could not be used.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
-pub struct Damage {
+pub struct UnusedRows {
     /// Number of rows that were left out.
     pub rows_left_out: u64,
     /// Place of the first row that was left out, and the reason.
@@ -160,7 +160,7 @@ pub struct ForeignRun {
     /// Side of the connection that wrote the file.
     pub view: ForeignView,
     /// Parts of the file that could not be used.
-    pub damage: Damage,
+    pub damage: UnusedRows,
     /// Notes for readers of the numbers, such as requests that the tool does not mention.
     pub notes: Vec<String>,
     /// Behaviour of the tool that changes the meaning of its numbers.

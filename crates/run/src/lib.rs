@@ -14,7 +14,7 @@ mod limits;
 mod merge;
 pub mod wire;
 
-pub use claims::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
+pub use claims::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 pub use facts::{
     ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark,
     EventMarks, Facts, FailedAnswer, FailedCheck, FlowFacts, GapMap, GeneratorStats, HostInfo, Http2Config, Http2Stats,
@@ -31,10 +31,10 @@ pub use findings::{
     SettlingState, ShadowQuantile, Shift, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
-    Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,
-    ForeignStarts, ForeignView, Habit,
+    FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts,
+    ForeignView, Habit, UnusedRows,
 };
-pub use merge::{Holes, MergeError, Merger, merge, ranges};
+pub use merge::{MergeError, Merger, MissingStripes, merge, ranges};
 
 use truetail_model::record::Snapshot;
 

@@ -7,5 +7,5 @@ pub(crate) enum CloseReason {
     /// The connection must be reset.
     Reset,
     /// The server has sent everything that it will send.
-    Done,
+    Finished,
 }

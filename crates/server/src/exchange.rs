@@ -63,7 +63,7 @@ pub(crate) struct TruthEntry {
 
 impl ServerExchange {
     /// Creates an exchange that is not recorded: the whole of `response` leaves at `due`.
-    pub(crate) fn unrecorded(
+    pub(crate) fn new_unrecorded(
         responses: &Responses,
         response: ResponseId,
         form: ResponseForm,
@@ -84,23 +84,23 @@ impl ServerExchange {
     }
 
     /// Creates the exchange of a request that the service has admitted.
-    pub(crate) fn admitted(
+    pub(crate) fn new_admitted(
         responses: &Responses,
         admission: &Admission,
         row: OpenRow,
         form: ResponseForm,
     ) -> ServerExchange {
-        let (action, due) = (admission.plan.action, admission.real(admission.plan.due));
+        let (action, due) = (admission.plan.action, admission.to_loop_clock(admission.plan.due));
         let (response, status) = match action {
             Action::Answer { status } => (responses.service(status, form.keep_alive), Some(status)),
             Action::SlowBody { .. } | Action::BlackHole => (responses.service(200, form.keep_alive), Some(200)),
             Action::ShortBody => (responses.short(form.keep_alive), Some(200)),
             Action::Garbage | Action::Reset => (responses.garbage(), None),
         };
-        let mut exchange = ServerExchange::unrecorded(responses, response, form, due);
+        let mut exchange = ServerExchange::new_unrecorded(responses, response, form, due);
         match action {
             Action::SlowBody { until } => {
-                exchange.rest = Some((responses.first_part(response, exchange.length), admission.real(until)));
+                exchange.rest = Some((responses.first_part(response, exchange.length), admission.to_loop_clock(until)));
             }
             Action::ShortBody => exchange.then = AfterResponse::Close,
             Action::Garbage => {
@@ -118,7 +118,7 @@ impl ServerExchange {
     }
 
     /// Turns the answer, with status 200, into a stream.
-    pub(crate) fn stream(&mut self, stream: StreamAnswer) {
+    pub(crate) fn start_stream(&mut self, stream: StreamAnswer) {
         if stream.closes() {
             self.then = AfterResponse::Close;
         }
@@ -165,10 +165,10 @@ impl ServerExchange {
     }
 
     /// Notes that the system took `length` more bytes. Only streams read the clock.
-    pub(crate) fn was_sent(&mut self, length: u64, now: impl FnOnce() -> Timestamp) {
+    pub(crate) fn note_sent(&mut self, length: u64, now: impl FnOnce() -> Timestamp) {
         self.sent += length;
         if let Some(stream) = &mut self.stream {
-            stream.sent(self.sent, now());
+            stream.note_sent(self.sent, now());
         }
     }
 

@@ -64,7 +64,7 @@ impl FaultClock {
         outline: &StreamOutline,
     ) -> Vec<StreamWrite> {
         let mut writes = self.state.stream_writes(plan, timing, outline);
-        writes.iter_mut().for_each(|write| write.at = real(origin, write.at));
+        writes.iter_mut().for_each(|write| write.at = to_loop_clock(origin, write.at));
         writes
     }
 
@@ -77,7 +77,7 @@ impl FaultClock {
 
     /// Returns the time of the next event of any batch; [`Timestamp::NEVER`] if no event is due.
     pub(crate) fn next_batch_event(&self) -> Timestamp {
-        let next = |batch: &EpochBatch| real(batch.origin, batch.state.next());
+        let next = |batch: &EpochBatch| to_loop_clock(batch.origin, batch.state.next());
         self.batches.iter().map(next).min().unwrap_or(Timestamp::NEVER)
     }
 
@@ -86,7 +86,9 @@ impl FaultClock {
         let mut events = Vec::new();
         for EpochBatch { origin, state } in &mut self.batches {
             let passed = Timestamp(now.since(*origin).0);
-            state.advance(passed, &mut |event| events.push(BatchEvent { at: real(*origin, event.at), ..event }));
+            state.advance(passed, &mut |event| {
+                events.push(BatchEvent { at: to_loop_clock(*origin, event.at), ..event })
+            });
         }
         events
     }
@@ -108,12 +110,12 @@ impl FaultClock {
 
 impl Admission {
     /// Converts a time of the fault clock to the clock of the event loop.
-    pub(crate) fn real(&self, instant: Timestamp) -> Timestamp {
-        real(self.origin, instant)
+    pub(crate) fn to_loop_clock(self, instant: Timestamp) -> Timestamp {
+        to_loop_clock(self.origin, instant)
     }
 }
 
 /// Converts a time of a fault clock that began at `origin` to the clock of the event loop.
-fn real(origin: Timestamp, instant: Timestamp) -> Timestamp {
+fn to_loop_clock(origin: Timestamp, instant: Timestamp) -> Timestamp {
     origin + instant.since_origin()
 }

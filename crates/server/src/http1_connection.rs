@@ -32,7 +32,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n";
 
 /// Kind of the next bytes.
 #[derive(Debug)]
-enum Reading {
+enum ReadState {
     /// The head of a request.
     Head,
     /// The body of the last exchange's request, `kept` if the service needs it. If `is_last`, no other request follows.
@@ -48,7 +48,7 @@ enum Reading {
 pub(crate) struct Http1Connection {
     transport: Transport,
     token: u64,
-    reading: Reading,
+    reading: ReadState,
     /// Bytes that were read but not parsed: a part of a head, or requests that must wait for room.
     input: Vec<u8>,
     /// Number of bytes of `input` that are known to contain no whole head.
@@ -70,7 +70,7 @@ impl Http1Connection {
         Http1Connection {
             transport,
             token,
-            reading: Reading::Head,
+            reading: ReadState::Head,
             input: Vec::new(),
             scanned: 0,
             head_deadline: None,
@@ -88,7 +88,7 @@ impl Http1Connection {
     /// Reads the received bytes, through `buffer`. Returns true if more bytes may wait for another turn.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         self.unread = false;
-        self.take(shared, &[]);
+        self.receive(shared, &[]);
         for _ in 0..READS_PER_TURN {
             if self.is_full() {
                 self.unread = true;
@@ -99,7 +99,7 @@ impl Http1Connection {
             }
             match self.transport.read(buffer) {
                 Ok(0) => return Err(CloseReason::ClientGone),
-                Ok(length) => self.take(shared, &buffer[..length]),
+                Ok(length) => self.receive(shared, &buffer[..length]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return Err(CloseReason::ClientGone),
@@ -111,7 +111,7 @@ impl Http1Connection {
     /// Returns true if the client sent the preface of HTTP/2, which is still in `input`.
     pub(crate) fn speaks_http2(&self) -> bool {
         #[cfg(feature = "http2")]
-        return matches!(self.reading, Reading::Http2);
+        return matches!(self.reading, ReadState::Http2);
         #[cfg(not(feature = "http2"))]
         return false;
     }
@@ -167,7 +167,7 @@ impl Http1Connection {
     /// Handles a timer of this connection that is due.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         if self.linger_until.is_some_and(|until| until <= now) {
-            return Err(CloseReason::Done);
+            return Err(CloseReason::Finished);
         }
         if self.head_deadline.is_some_and(|deadline| deadline <= now) {
             self.refuse(shared, Refusal::TooSlow);
@@ -200,7 +200,7 @@ impl Http1Connection {
     }
 
     /// Parses the earlier input and `bytes` as far as possible, and keeps the rest.
-    fn take(&mut self, shared: &mut SharedState, bytes: &[u8]) {
+    fn receive(&mut self, shared: &mut SharedState, bytes: &[u8]) {
         if self.input.is_empty() {
             let used = self.parse_requests(shared, bytes);
             self.input.extend_from_slice(&bytes[used..]);
@@ -220,19 +220,19 @@ impl Http1Connection {
         while used < bytes.len() && !self.is_full() {
             let rest = &bytes[used..];
             let read = match &mut self.reading {
-                Reading::Nothing => return bytes.len(),
+                ReadState::Nothing => return bytes.len(),
                 #[cfg(feature = "http2")]
-                Reading::Http2 => return used,
+                ReadState::Http2 => return used,
                 #[cfg(feature = "http2")]
-                Reading::Head if self.exchanges.is_empty() && is_preface(rest) => {
+                ReadState::Head if self.exchanges.is_empty() && is_preface(rest) => {
                     if rest.len() >= PREFACE.len() {
-                        self.reading = Reading::Http2;
+                        self.reading = ReadState::Http2;
                     }
                     return used;
                 }
-                Reading::Body { body, kept, .. } => read_body(body, kept.as_mut(), rest).map(Some),
-                Reading::Head if !may_contain_head(rest, self.scanned) => Ok(None),
-                Reading::Head => parse_head(rest).map(|head| head.map(|head| self.begin(shared, head))),
+                ReadState::Body { body, kept, .. } => read_body(body, kept.as_mut(), rest).map(Some),
+                ReadState::Head if !may_contain_head(rest, self.scanned) => Ok(None),
+                ReadState::Head => parse_head(rest).map(|head| head.map(|head| self.begin(shared, head))),
             };
             match read {
                 Ok(Some(length)) => {
@@ -260,19 +260,22 @@ impl Http1Connection {
         let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive, framing: head.framing };
         if head.expects_continue {
             let interim = ResponseForm { keep_alive: true, ..ResponseForm::LAST };
-            self.push(shared, ServerExchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
+            self.push(
+                shared,
+                ServerExchange::new_unrecorded(&shared.responses, shared.responses.interim(), interim, now),
+            );
         }
         let mut exchange = shared.begin(head.route, head.path, now, form);
         exchange.request_read = head.body.is_over();
         let kept = matches!(head.route, Route::Model(_)).then(Vec::new);
-        self.reading = Reading::Body { body: head.body, is_last: !head.keep_alive, kept };
+        self.reading = ReadState::Body { body: head.body, is_last: !head.keep_alive, kept };
         self.push(shared, exchange);
         head.length
     }
 
     /// If the body of the last request has been read, lets its answer leave and the next request begin.
     fn end_body(&mut self, shared: &mut SharedState) {
-        let Reading::Body { body, is_last, kept } = &self.reading else { return };
+        let ReadState::Body { body, is_last, kept } = &self.reading else { return };
         if !body.is_over() {
             return;
         }
@@ -283,7 +286,7 @@ impl Http1Connection {
             // The timer of the answer may have fired while the body was still being read.
             shared.timers.add(exchange.due.max(shared.now()), self.token);
         }
-        self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
+        self.reading = if *is_last { ReadState::Nothing } else { ReadState::Head };
     }
 
     fn push(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
@@ -297,7 +300,7 @@ impl Http1Connection {
     /// Answers invalid input, after all requests before it, and closes the connection. If the input
     /// was the body of a request, drops that request.
     fn refuse(&mut self, shared: &mut SharedState, refusal: Refusal) {
-        if matches!(self.reading, Reading::Body { .. })
+        if matches!(self.reading, ReadState::Body { .. })
             && let Some(mut exchange) = self.exchanges.pop_back()
         {
             if let Some(entry) = &mut exchange.entry {
@@ -308,16 +311,16 @@ impl Http1Connection {
         let form = ResponseForm::LAST;
         let now = shared.now();
         let response = shared.responses.bare(refusal.status(), false);
-        self.push(shared, ServerExchange::unrecorded(&shared.responses, response, form, now));
+        self.push(shared, ServerExchange::new_unrecorded(&shared.responses, response, form, now));
         shared.recorder.totals.refused += 1;
-        self.reading = Reading::Nothing;
+        self.reading = ReadState::Nothing;
         self.input.clear();
         self.head_deadline = None;
     }
 
     /// Sets the deadline for an incomplete head.
     fn update_head_deadline(&mut self, shared: &mut SharedState) {
-        if self.input.is_empty() || self.is_full() || !matches!(self.reading, Reading::Head) {
+        if self.input.is_empty() || self.is_full() || !matches!(self.reading, ReadState::Head) {
             self.head_deadline = None;
         } else if self.head_deadline.is_none() {
             let deadline = shared.now() + shared.head_timeout;
@@ -340,7 +343,7 @@ impl Http1Connection {
     /// Closes the sending side, and continues to read for [`LINGER`].
     fn begin_linger(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         self.abandon(shared, Ending::Dropped);
-        self.reading = Reading::Nothing;
+        self.reading = ReadState::Nothing;
         self.input = Vec::new();
         self.head_deadline = None;
         self.unread = true;
@@ -375,7 +378,7 @@ fn send(
 ) -> Result<bool, CloseReason> {
     while exchange.sent < end {
         match transport.write(exchange.piece(&shared.responses, exchange.sent, end)) {
-            Ok(length) => exchange.was_sent(length as u64, || shared.now()),
+            Ok(length) => exchange.note_sent(length as u64, || shared.now()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return Err(CloseReason::ClientGone),

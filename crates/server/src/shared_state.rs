@@ -15,7 +15,7 @@ use crate::http::{Refusal, Responses, Route};
 #[cfg(feature = "http2")]
 use crate::response_form::Framing;
 use crate::response_form::ResponseForm;
-use crate::stream::{JsonBody, PendingStream, StreamAnswer, StreamKey, StreamText};
+use crate::stream::{ModelRequest, PendingStream, StreamAnswer, StreamKey, StreamText};
 use crate::timers::Timers;
 use crate::truth::ServerTruth;
 use crate::truth_recorder::TruthRecorder;
@@ -86,7 +86,7 @@ impl SharedState {
     fn exchange(&mut self, now: Timestamp, form: ResponseForm, admission: &Admission) -> ServerExchange {
         let row = self.recorder.open(&admission.plan, admission.epoch, admission.origin);
         self.admitted.fetch_add(1, Ordering::Relaxed);
-        let mut exchange = ServerExchange::admitted(&self.responses, admission, row, form);
+        let mut exchange = ServerExchange::new_admitted(&self.responses, admission, row, form);
         if admission.plan.action == Action::BlackHole {
             self.close_row(&mut exchange, now);
         }
@@ -120,7 +120,7 @@ impl SharedState {
     pub(crate) fn begin_stream(&mut self, exchange: &mut ServerExchange, body: &[u8], token: u64) {
         let Some(pending) = exchange.pending.take() else { return };
         let now = self.now();
-        let Some(asked) = JsonBody::of_format(pending.format, body) else {
+        let Some(asked) = ModelRequest::parse_for(pending.format, body) else {
             let (status, form) = (Refusal::Malformed.status(), pending.form);
             let response = self.responses.bare(status, form.keep_alive);
             return exchange.refuse(response, self.responses.length(response, form.is_head), status, now);
@@ -135,14 +135,14 @@ impl SharedState {
             let ready = if exchange.request_read { exchange.due } else { exchange.due.max(now) };
             self.fill(&mut answer, &pending, key, ready);
         }
-        exchange.stream(answer);
+        exchange.start_stream(answer);
     }
 
     /// Adds the known events of a stream that is ready at `ready`, or lets it join the batch.
     fn fill(&mut self, answer: &mut StreamAnswer, pending: &PendingStream, key: StreamKey, ready: Timestamp) {
         let (outline, mut plan) = (answer.outline(), pending.plan);
         let timing = match pending.description.pace {
-            StreamPace::Alone(timing) => timing,
+            StreamPace::Independent(timing) => timing,
             StreamPace::Batched(_) if outline.content > 0 => {
                 return self.fault_clock.join_batch(key, ready, outline.content);
             }
@@ -169,13 +169,13 @@ impl SharedState {
     fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let due = now + self.fault_clock.service().baseline;
         let response = self.responses.service(200, form.keep_alive);
-        self.count_control(ServerExchange::unrecorded(&self.responses, response, form, due))
+        self.count_control(ServerExchange::new_unrecorded(&self.responses, response, form, due))
     }
 
     /// Creates an answer of the server itself, which leaves at once.
     fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let response = self.responses.bare(status, form.keep_alive);
-        self.count_control(ServerExchange::unrecorded(&self.responses, response, form, now))
+        self.count_control(ServerExchange::new_unrecorded(&self.responses, response, form, now))
     }
 
     /// Creates the answer to a request that is refused after its admission.
@@ -184,7 +184,7 @@ impl SharedState {
         self.recorder.totals.refused += 1;
         let form = ResponseForm { is_head: false, keep_alive: true, framing: Framing::Frames };
         let response = self.responses.bare(refusal.status(), true);
-        ServerExchange::unrecorded(&self.responses, response, form, self.now())
+        ServerExchange::new_unrecorded(&self.responses, response, form, self.now())
     }
 
     fn count_control(&mut self, exchange: ServerExchange) -> ServerExchange {
@@ -196,11 +196,11 @@ impl SharedState {
     pub(crate) fn close_row(&mut self, exchange: &mut ServerExchange, now: Timestamp) {
         if let Some(mut entry) = exchange.entry.take() {
             if let Some(stream) = &exchange.stream {
-                let (epoch, number) = entry.row.name();
+                let (epoch, number) = entry.row.id();
                 if self.recorder.wants_streams() {
                     self.recorder.add_stream(stream.truth(epoch, number, entry.row.origin()), now);
                 }
-                entry.row.streamed(stream.last_due(), stream.faults);
+                entry.row.set_stream(stream.last_due(), stream.faults);
             }
             self.recorder.close(entry.row, entry.ending, entry.status, now);
         }

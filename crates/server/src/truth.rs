@@ -120,7 +120,7 @@ pub struct Totals {
 
 impl Totals {
     /// Returns the number of requests that ended with `ending`.
-    pub fn ended(&self, ending: Ending) -> u64 {
+    pub fn count(&self, ending: Ending) -> u64 {
         self.endings[ending as usize]
     }
 

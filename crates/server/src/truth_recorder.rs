@@ -24,14 +24,14 @@ impl OpenRow {
     }
 
     /// Returns its epoch, and its number in the epoch.
-    pub(crate) fn name(&self) -> (u32, u64) {
+    pub(crate) fn id(&self) -> (u32, u64) {
         (self.row.epoch, self.row.number)
     }
 
     /// Notes that the answer is a stream. Its last byte was planned for `due`, and `faults` affected its events.
-    pub(crate) fn streamed(&mut self, due: Option<Timestamp>, faults: FaultSet) {
+    pub(crate) fn set_stream(&mut self, due: Option<Timestamp>, faults: FaultSet) {
         self.row.due_ns = due.map(|due| due.since(self.origin).0);
-        self.row.faults = self.row.faults.and(faults);
+        self.row.faults = self.row.faults.union(faults);
     }
 }
 

@@ -45,7 +45,7 @@ impl FlawedGenerator {
     }
 
     /// Returns when the generator wakes for `due`: never earlier. Calls must be in the order of time.
-    pub(crate) fn wakes(&mut self, due: Timestamp) -> Timestamp {
+    pub(crate) fn wake_time(&mut self, due: Timestamp) -> Timestamp {
         let lag = self.draw(self.flaws.mean_lag);
         let mut wakes = due + lag;
         while self.pause_begins <= wakes {

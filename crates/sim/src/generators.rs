@@ -19,7 +19,7 @@ impl Generators {
     }
 
     #[inline]
-    pub(crate) fn of(&mut self, number: u32) -> &mut Driver {
+    pub(crate) fn driver_mut(&mut self, number: u32) -> &mut Driver {
         &mut self.0[number as usize]
     }
 
@@ -49,7 +49,7 @@ impl Generators {
 
 /// Starts the first due request, in the order of the undivided load, whose driver may start it. Otherwise all wait.
 fn poll_in_order(drivers: &mut [Driver], now: Timestamp) -> (u32, Directive) {
-    let due = |driver: &Driver| driver.next_place().filter(|place| place.at <= now);
+    let due = |driver: &Driver| driver.next_in_load_order().filter(|place| place.at <= now);
     let mut in_order: Vec<_> = drivers.iter().map(due).zip(0u32..).filter(|(place, _)| place.is_some()).collect();
     in_order.sort_unstable();
     for (_, number) in in_order {

@@ -5,7 +5,7 @@
 //! measure, exact to the nanosecond: the truth for other measurements.
 //!
 //! [`simulate`] returns a [`Run`], [`simulate_on`] a run for each of several machines, [`simulate_stripe`] the run of
-//! one of them, and [`loops`] three runs. [`simulate_sessions`] has users whose requests follow each other.
+//! one of them, and [`simulate_loops`] three runs. [`simulate_sessions`] has users whose requests follow each other.
 //! [`Simulation`] passes each request to the caller's [`Sink`]. [`labs`] contains small named experiments.
 //!
 //! The simulator is deterministic: the same scenario always gives the same records in the same order.
@@ -41,7 +41,7 @@ mod streams;
 
 pub use error::SimError;
 pub use flaws::GeneratorFlaws;
-pub use loops::{Loops, loops};
+pub use loops::{Loops, simulate_loops};
 pub use run::{SimOptions, simulate, simulate_on, simulate_sessions, simulate_stripe};
 pub use sessions::{SessionRequest, Sessions};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};

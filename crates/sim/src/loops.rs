@@ -29,7 +29,7 @@ pub struct Loops {
 ///
 /// # Errors
 /// [`SimError`] if a workload has no end, or virtual time cannot advance.
-pub fn loops(
+pub fn simulate_loops(
     scenario: &Scenario,
     closed: &Workload,
     expected_interval: Nanos,

@@ -104,11 +104,11 @@ fn books(scenario: &Scenario) -> Option<StreamBooks> {
 /// requests in the closed model, is dealt out too.
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
-    let mut sinks: Vec<Kept> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
-    let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?.at_path(path);
+    let mut sinks: Vec<StripeSinks> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
+    let simulation = Simulation::with_machines(service, workload, options.fault_clock, machines)?.at_path(path);
     let ends = simulation.run_apart(&mut sinks)?;
     let parts = Stripe::all(machines).zip(sinks).zip(ends);
-    Ok(parts.map(|((stripe, kept), end)| run_of(stripe, kept, end, scenario)).collect())
+    Ok(parts.map(|((stripe, kept), end)| stripe_run(stripe, kept, end, scenario)).collect())
 }
 
 /// Returns the run of the machine that has `stripe`, like [`simulate_on`], without keeping the other machines'
@@ -116,19 +116,19 @@ pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> R
 pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
     let sink = |each| (each == stripe).then(|| (options.recorder(workload), books(scenario)));
-    let mut sinks: Vec<Option<Kept>> = Stripe::all(stripe.of()).map(sink).collect();
-    let simulation = Simulation::of_machines(service, workload, options.fault_clock, stripe.of())?.at_path(path);
+    let mut sinks: Vec<Option<StripeSinks>> = Stripe::all(stripe.count()).map(sink).collect();
+    let simulation = Simulation::with_machines(service, workload, options.fault_clock, stripe.count())?.at_path(path);
     let ends = simulation.run_apart(&mut sinks)?;
     let own = stripe.index() as usize;
     let kept = sinks[own].take().expect("made above");
-    Ok(run_of(stripe, kept, ends[own], scenario))
+    Ok(stripe_run(stripe, kept, ends[own], scenario))
 }
 
 /// Sinks of one of several machines: its requests, and its streams if the service streams.
-type Kept = (Recorder, Option<StreamBooks>);
+type StripeSinks = (Recorder, Option<StreamBooks>);
 
-fn run_of(stripe: Stripe, (recorder, books): Kept, end: SimulationEnd, scenario: &Scenario) -> Run {
-    let (stripe, stream) = (Some(StripeFacts::of(stripe, &scenario.workload)), books.map(StreamBooks::finish));
+fn stripe_run(stripe: Stripe, (recorder, books): StripeSinks, end: SimulationEnd, scenario: &Scenario) -> Run {
+    let (stripe, stream) = (Some(StripeFacts::new(stripe, &scenario.workload)), books.map(StreamBooks::finish));
     let facts = Facts { stripe, stream, ..facts(&scenario.name, &scenario.workload, end) };
     Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }
@@ -139,7 +139,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         source: RunSource::Simulator,
         started_at_unix_ns: None,
         elapsed_ns: end.at.0,
-        offered: OfferedLoad { name: Some(name.to_owned()), ..OfferedLoad::of(workload) },
+        offered: OfferedLoad { name: Some(name.to_owned()), ..OfferedLoad::from_workload(workload) },
         host: None,
         generator: None,
         interrupted: false,

@@ -18,7 +18,7 @@ pub struct SessionRequest {
 /// one session from its first request to its end, and then to another one.
 pub trait Sessions {
     /// False if requests are independent of each other.
-    const FOLLOW_EACH_OTHER: bool = true;
+    const HAS_SESSIONS: bool = true;
 
     /// Returns the next request of the session of `user`. If that session has ended, session `number` begins with it.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival) -> SessionRequest;
@@ -41,7 +41,7 @@ pub trait Sessions {
 pub(crate) struct NoSessions(pub(crate) RouteId);
 
 impl Sessions for NoSessions {
-    const FOLLOW_EACH_OTHER: bool = false;
+    const HAS_SESSIONS: bool = false;
 
     #[inline]
     fn next_request(&mut self, _: u32, _: u64, _: Arrival) -> SessionRequest {

@@ -74,12 +74,12 @@ impl Simulation {
     /// # Errors
     /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests, or [`SimError::TooLarge`].
     pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
-        Simulation::of_machines(service, workload, fault_clock, 1)
+        Simulation::with_machines(service, workload, fault_clock, 1)
     }
 
     /// Creates a simulation with `machines` generators, at least one, that share the load, and fails like
     /// [`Simulation::new`].
-    pub fn of_machines(
+    pub fn with_machines(
         service: &Service,
         workload: &Workload,
         fault_clock: FaultClockStart,
@@ -89,7 +89,7 @@ impl Simulation {
             return Err(SimError::NoEnd);
         }
         limits::check(service, workload)?;
-        let driver = |stripe| Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
+        let driver = |stripe| Driver::new(&workload.for_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
         let generators = Generators::new(Stripe::all(machines).map(driver).collect());
         let livelock = LivelockGuard::new(&workload.model, service);
         // With an endless drain, the end of the run is not known while requests start.
@@ -155,7 +155,7 @@ impl Simulation {
         sink: &mut impl Sink,
         sessions: &mut impl Sessions,
     ) -> Result<SimulationEnd, SimError> {
-        self.generators.of(0).follow_script();
+        self.generators.driver_mut(0).follow_script();
         Ok(self.run_with(std::slice::from_mut(sink), sessions)?[0])
     }
 
@@ -198,7 +198,7 @@ impl Simulation {
         if let Some(generator) = &mut self.generator
             && self.generators.can_start(self.now)
         {
-            generator.wakes = generator.flawed.wakes(self.now);
+            generator.wakes = generator.flawed.wake_time(self.now);
         }
     }
 
@@ -214,7 +214,7 @@ impl Simulation {
         self.livelock.check(self.now)?;
         let clock = *self.fault_clock.get_or_insert(self.now);
         let ticket = self.streams.as_ref().map(OpenStreams::next_ticket);
-        let number = if F::FOLLOW_EACH_OTHER { self.generators.of(machine).session_number(start.user) } else { 0 };
+        let number = if F::HAS_SESSIONS { self.generators.driver_mut(machine).session_number(start.user) } else { 0 };
         let asked = sessions.next_request(start.user, number, start.arrival);
         let arrived = Timestamp(self.now.since(clock).0);
         let answer = self.service.admit_on(asked.route, arrived, ticket.unwrap_or_default());
@@ -255,7 +255,7 @@ impl Simulation {
         let Some(generator) = &mut self.generator else { return record };
         let lag = record.delay.generator_lag;
         // A request that waited for a permit was behind another one, even if that has ended by now.
-        let is_idle = self.generators.of(machine).in_flight() == 1 && connection_wait.is_zero();
+        let is_idle = self.generators.driver_mut(machine).in_flight() == 1 && connection_wait.is_zero();
         let passed_on = generator.knock_on.start(self.now, lag, is_idle);
         RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }
     }
@@ -279,7 +279,7 @@ impl Simulation {
     /// Settles a request that was just started, with the end it will have.
     #[inline]
     fn settle(&mut self, machine: u32, user: u32, record: &mut RequestRecord) {
-        let driver = self.generators.of(machine);
+        let driver = self.generators.driver_mut(machine);
         let deadline = driver.deadline();
         if record.end > deadline {
             cut_off(record, deadline);
@@ -301,8 +301,8 @@ impl Simulation {
             self.advance_streams(next);
         }
         while let Some(flight) = self.in_flight.pop_ended(next) {
-            let (driver, end) = (self.generators.of(flight.machine), flight.record.end);
-            if F::FOLLOW_EACH_OTHER {
+            let (driver, end) = (self.generators.driver_mut(flight.machine), flight.record.end);
+            if F::HAS_SESSIONS {
                 let think = sessions.ended(flight.user, &flight.record);
                 driver.complete_step(flight.user, end, think.map(|think| end + think));
             } else {
@@ -335,7 +335,7 @@ impl Simulation {
                 in_flight.push(request);
             }
         });
-        while let Some(request) = streams.given_up(now) {
+        while let Some(request) = streams.take_given_up(now) {
             in_flight.push(request);
         }
     }
@@ -350,17 +350,19 @@ impl Simulation {
         }
         for mut request in open {
             cut_off(&mut request.record, at);
-            if F::FOLLOW_EACH_OTHER {
+            if F::HAS_SESSIONS {
                 let _ = sessions.ended(request.user, &request.record);
-                self.generators.of(request.machine).complete_step(request.user, at, None);
+                self.generators.driver_mut(request.machine).complete_step(request.user, at, None);
             }
             self.hand_over(&request, &mut sinks[request.machine as usize]);
         }
         for (machine, sink) in (0..).zip(sinks) {
-            if F::FOLLOW_EACH_OTHER {
-                self.generators.of(machine).end_sessions_at(at);
+            if F::HAS_SESSIONS {
+                self.generators.driver_mut(machine).end_sessions_at(at);
             }
-            while let Some(Unissued { arrival, user, session }) = self.generators.of(machine).unissued_of() {
+            while let Some(Unissued { arrival, user, session }) =
+                self.generators.driver_mut(machine).pop_unissued_with_session()
+            {
                 sessions.never_issued(user, session, arrival, at);
                 sink.planned(arrival.intended_start);
                 sink.ended(&RequestRecord::never_issued(arrival, at));

@@ -25,11 +25,11 @@ impl StreamBooks {
     /// Creates empty books of requests for `path`, intended at or after `measure_from`. The path decides about end
     /// marks.
     pub fn new(path: &str, measure_from: Timestamp) -> StreamBooks {
-        let is_model = StreamFormat::of_path(path) != StreamFormat::Plain;
+        let is_model = StreamFormat::for_path(path) != StreamFormat::Plain;
         let facts = StreamFacts {
             reading: StreamReading {
                 end_mark: is_model.then(|| END_MARK.to_owned()),
-                ..StreamReading::of(StreamKind::Sse)
+                ..StreamReading::new(StreamKind::Sse)
             },
             tally: StreamTally::default(),
             events: 0,
@@ -49,17 +49,17 @@ impl StreamBooks {
     }
 
     fn record(&mut self, time: StreamTime, value: Nanos) {
-        self.facts.times.of_mut(time).record_n(value, 1);
+        self.facts.times.get_mut(time).record_n(value, 1);
     }
 
     /// Records the time without a first event, which might have come later or never.
-    fn without_event(&mut self, record: &RequestRecord, may_come: bool) {
+    fn record_without_event(&mut self, record: &RequestRecord, may_come: bool) {
         let time = if may_come { StreamTime::FirstEventCensored } else { StreamTime::FirstEventFailed };
         self.record(time, record.response_time());
     }
 
     /// Records the events that came, and returns the longest gap between two of them.
-    fn events(&mut self, intended_start: Timestamp, events: &[(Timestamp, u64)]) -> Option<Nanos> {
+    fn record_events(&mut self, intended_start: Timestamp, events: &[(Timestamp, u64)]) -> Option<Nanos> {
         let count: u64 = events.iter().map(|(_, together)| together).sum();
         self.facts.events += count;
         let gaps = events.windows(2).map(|pair| (pair[1].0, pair[1].0.since(pair[0].0)));
@@ -80,10 +80,10 @@ impl StreamBooks {
     /// Keeps a stream if it is among the sampled ones.
     fn sample(&mut self, record: &RequestRecord, ending: StreamEnding, events: &[(Timestamp, u64)]) {
         let (intended, end) = (record.intended_start, record.end.max(record.intended_start));
-        self.detail.sampled.offer_sent(intended.0, record.actual_start.0, end.0, || {
+        self.detail.sampled.offer_stream(intended.0, record.actual_start.0, end.0, || {
             let mut marks = EventMarks::with_room();
             for (at, together) in events {
-                (0..*together).for_each(|event| marks.event(*at, event > 0));
+                (0..*together).for_each(|event| marks.record(*at, event > 0));
             }
             SampledStream {
                 intended_start_ns: intended.0,
@@ -110,7 +110,7 @@ impl Sink for StreamBooks {
         }
         if record.outcome == Outcome::NeverIssued {
             self.facts.tally.count(StreamEnding::NeverIssued);
-            self.without_event(record, true);
+            self.record_without_event(record, true);
         }
     }
 
@@ -126,10 +126,10 @@ impl Sink for StreamBooks {
         self.facts.tally.count(ending);
         let came = answer.events.partition_point(|(at, _)| *at <= record.end);
         self.sample(record, ending, &answer.events[..came]);
-        let longest = self.events(record.intended_start, &answer.events[..came]);
+        let longest = self.record_events(record.intended_start, &answer.events[..came]);
         let Some((last, _)) = answer.events[..came].last() else {
             let may_come = matches!(record.outcome, Outcome::TimedOut | Outcome::InFlightAtEnd) && head != Some(false);
-            return self.without_event(record, may_come);
+            return self.record_without_event(record, may_come);
         };
         if is_complete {
             self.record(StreamTime::LastEvent, last.since(record.intended_start));

@@ -13,7 +13,7 @@ use crate::stream_ticket::StreamTicket;
 #[derive(Clone, Debug)]
 pub(crate) struct OpenStreams {
     outline: StreamOutline,
-    places: Vec<Place>,
+    places: Vec<StreamSlot>,
     free: Vec<u32>,
     /// Times when clients give up streams of the batch, ascending.
     deadlines: VecDeque<(Timestamp, StreamTicket)>,
@@ -21,7 +21,7 @@ pub(crate) struct OpenStreams {
 }
 
 #[derive(Clone, Debug)]
-struct Place {
+struct StreamSlot {
     seen: SimulatedStream,
     ticket: StreamTicket,
     /// Its request, while only the batch knows its end.
@@ -51,7 +51,7 @@ impl OpenStreams {
             end: self.outline.end,
         };
         self.begun += 1;
-        let place = Place { seen, ticket, in_batch: None };
+        let place = StreamSlot { seen, ticket, in_batch: None };
         match self.free.pop() {
             Some(free) => self.places[free as usize] = place,
             None => self.places.push(place),
@@ -91,7 +91,7 @@ impl OpenStreams {
     }
 
     /// Returns a request that its client gives up at `now`.
-    pub(crate) fn given_up(&mut self, now: Timestamp) -> Option<InFlightRequest> {
+    pub(crate) fn take_given_up(&mut self, now: Timestamp) -> Option<InFlightRequest> {
         if self.next_deadline() > now {
             return None;
         }

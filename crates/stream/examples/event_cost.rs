@@ -62,7 +62,7 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
         observer.head(0, AnswerHead::with_fields(200, &fields));
         for number in 0..PER_ANSWER {
             now += 10_000_000 + (number as u64 * 7_919) % 100_000;
-            observer.arrived(Timestamp(now));
+            observer.arrive(Timestamp(now));
             observer.body(
                 0,
                 match PER_ANSWER - number {

@@ -1,19 +1,19 @@
 use truetail_run::StreamFacts;
 
-use crate::found::Found;
+use crate::found::StreamResults;
 use crate::options::StreamOptions;
 use crate::uncounted::Waiting;
 
 /// Combined results of all workers.
 #[derive(Debug)]
-pub(crate) struct AllFound {
+pub(crate) struct CombinedResults {
     pub(crate) facts: StreamFacts,
     /// Answers whose tokens a tokenizer counts after the load.
     pub(crate) waiting: Vec<Waiting>,
 }
 
-impl AllFound {
-    pub(crate) fn new(options: &StreamOptions) -> AllFound {
-        AllFound { facts: Found::new(options).facts(options), waiting: Vec::new() }
+impl CombinedResults {
+    pub(crate) fn new(options: &StreamOptions) -> CombinedResults {
+        CombinedResults { facts: StreamResults::new(options).facts(options), waiting: Vec::new() }
     }
 }

@@ -64,25 +64,25 @@ struct Event {
     #[serde(default)]
     usage: Option<UsageFields>,
     #[serde(default)]
-    error: Glance,
+    error: ValueShape,
     #[serde(default)]
-    object: Glance,
+    object: ValueShape,
 }
 
 #[derive(Deserialize)]
 struct UsageFields {
     #[serde(default)]
-    prompt_tokens: Glance,
+    prompt_tokens: ValueShape,
     #[serde(default)]
-    completion_tokens: Glance,
+    completion_tokens: ValueShape,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     #[serde(default)]
-    index: Glance,
+    index: ValueShape,
     #[serde(default)]
-    text: Glance,
+    text: ValueShape,
     #[serde(default)]
     delta: Option<Delta>,
 }
@@ -91,17 +91,17 @@ struct Choice {
 #[derive(Deserialize)]
 struct Delta {
     #[serde(default)]
-    content: Glance,
+    content: ValueShape,
     #[serde(default)]
-    refusal: Glance,
+    refusal: ValueShape,
     #[serde(default)]
-    tool_calls: Glance,
+    tool_calls: ValueShape,
     #[serde(default)]
-    function_call: Glance,
+    function_call: ValueShape,
     #[serde(default)]
-    reasoning_content: Glance,
+    reasoning_content: ValueShape,
     #[serde(default)]
-    reasoning: Glance,
+    reasoning: ValueShape,
 }
 
 impl Delta {
@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for Choices {
 
 /// Properties of a value that is read without being kept.
 #[derive(Clone, Copy, Default)]
-struct Glance {
+struct ValueShape {
     /// The value is not null, false, or an empty text, list or object.
     is_filled: bool,
     /// The value is the text `error`.
@@ -159,14 +159,14 @@ struct Glance {
     number: Option<u64>,
 }
 
-impl Glance {
-    fn filled(is_filled: bool) -> Glance {
-        Glance { is_filled, ..Glance::default() }
+impl ValueShape {
+    fn filled(is_filled: bool) -> ValueShape {
+        ValueShape { is_filled, ..ValueShape::default() }
     }
 }
 
-impl<'de> Deserialize<'de> for Glance {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Glance, D::Error> {
+impl<'de> Deserialize<'de> for ValueShape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ValueShape, D::Error> {
         deserializer.deserialize_any(GlanceVisitor)
     }
 }
@@ -174,50 +174,50 @@ impl<'de> Deserialize<'de> for Glance {
 struct GlanceVisitor;
 
 impl<'de> Visitor<'de> for GlanceVisitor {
-    type Value = Glance;
+    type Value = ValueShape;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Glance, E> {
-        Ok(Glance::default())
+    fn visit_unit<E: Error>(self) -> Result<ValueShape, E> {
+        Ok(ValueShape::default())
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Glance, E> {
-        Ok(Glance::filled(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<ValueShape, E> {
+        Ok(ValueShape::filled(value))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Glance, E> {
-        Ok(Glance { number: Some(value), ..Glance::filled(true) })
+    fn visit_u64<E: Error>(self, value: u64) -> Result<ValueShape, E> {
+        Ok(ValueShape { number: Some(value), ..ValueShape::filled(true) })
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Glance, E> {
-        Ok(Glance::filled(true))
+    fn visit_i64<E: Error>(self, _: i64) -> Result<ValueShape, E> {
+        Ok(ValueShape::filled(true))
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Glance, E> {
-        Ok(Glance::filled(true))
+    fn visit_f64<E: Error>(self, _: f64) -> Result<ValueShape, E> {
+        Ok(ValueShape::filled(true))
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Glance, E> {
-        Ok(Glance { is_error: text == "error", ..Glance::filled(!text.is_empty()) })
+    fn visit_str<E: Error>(self, text: &str) -> Result<ValueShape, E> {
+        Ok(ValueShape { is_error: text == "error", ..ValueShape::filled(!text.is_empty()) })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Glance, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ValueShape, A::Error> {
         let mut is_filled = false;
         while list.next_element::<IgnoredAny>()?.is_some() {
             is_filled = true;
         }
-        Ok(Glance::filled(is_filled))
+        Ok(ValueShape::filled(is_filled))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Glance, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<ValueShape, A::Error> {
         let mut is_filled = false;
         while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
             is_filled = true;
         }
-        Ok(Glance::filled(is_filled))
+        Ok(ValueShape::filled(is_filled))
     }
 }
 

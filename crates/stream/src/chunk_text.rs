@@ -143,7 +143,7 @@ fn is_filled(value: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn of(api: LlmApi, data: &str) -> (String, bool) {
+    fn collect_text(api: LlmApi, data: &str) -> (String, bool) {
         let mut text = "so ".to_owned();
         let is_all = add_text(api, data.as_bytes(), &mut text);
         (text, is_all)
@@ -166,7 +166,7 @@ mod tests {
             (r#"{"choices":[{"delta":{"content":{"parts":["a"]}}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}"#, "so ", false),
         ] {
-            assert_eq!(of(LlmApi::OpenaiChat, data), (text.to_owned(), is_all), "{data}");
+            assert_eq!(collect_text(LlmApi::OpenaiChat, data), (text.to_owned(), is_all), "{data}");
         }
         let mut answer = AnswerText::default();
         let event = format!(r#"{{"choices":[{{"text":"{}"}}]}}"#, "x".repeat(60_000));
@@ -175,6 +175,6 @@ mod tests {
         (0..18).for_each(|_| answer.event(LlmApi::OpenaiCompletions, event.as_bytes()));
         assert_eq!(answer.take(), None, "more than a MiB");
         let completion = r#"{"choices":[{"index":0,"text":"far"}]}"#;
-        assert_eq!(of(LlmApi::OpenaiCompletions, completion), ("so far".to_owned(), true));
+        assert_eq!(collect_text(LlmApi::OpenaiCompletions, completion), ("so far".to_owned(), true));
     }
 }

@@ -13,7 +13,7 @@ const ROOM: Nanos = Nanos::from_secs(120);
 
 /// Counts and times of the measured streams of one worker.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct StreamResults {
     pub(crate) tally: StreamTally,
     pub(crate) events: u64,
     pub(crate) bytes: u64,
@@ -26,14 +26,14 @@ pub(crate) struct Found {
     times: [Histogram; StreamTime::ALL.len()],
 }
 
-impl Found {
-    pub(crate) fn new(options: &StreamOptions) -> Found {
+impl StreamResults {
+    pub(crate) fn new(options: &StreamOptions) -> StreamResults {
         let objectives = |slo: &[Objective]| slo.iter().map(Objective::to_string).collect();
         let room = |time: StreamTime| {
             let is_asked = options.llm.is_some() || !time.is_of_llm();
             if is_asked { Histogram::with_room_for(ROOM) } else { Histogram::new() }
         };
-        Found {
+        StreamResults {
             tally: StreamTally::default(),
             events: 0,
             bytes: 0,
@@ -56,13 +56,13 @@ impl Found {
     /// Returns the results in their final form.
     pub(crate) fn facts(&self, options: &StreamOptions) -> StreamFacts {
         let mut times = StreamTimes::default();
-        StreamTime::ALL.into_iter().for_each(|time| *times.of_mut(time) = compact(&self.times[time as usize]));
+        StreamTime::ALL.into_iter().for_each(|time| *times.get_mut(time) = compact(&self.times[time as usize]));
         StreamFacts {
             reading: StreamReading {
                 stall_ns: options.stall.map(|stall| stall.0),
                 idle_timeout_ns: options.idle_timeout.map(|timeout| timeout.0),
                 end_mark: options.end_mark.clone(),
-                ..StreamReading::of(options.kind)
+                ..StreamReading::new(options.kind)
             },
             tally: self.tally,
             events: self.events,

@@ -7,12 +7,12 @@ use truetail_model::time::Timestamp;
 /// a check that finds a stream not idle adds the stream again with its new deadline.
 #[derive(Default, Debug)]
 pub(crate) struct IdleWatch {
-    looks: BinaryHeap<Reverse<Look>>,
+    looks: BinaryHeap<Reverse<IdleCheck>>,
 }
 
 /// A planned check of one stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Look {
+pub(crate) struct IdleCheck {
     pub(crate) at: Timestamp,
     pub(crate) request: u32,
     /// Distinguishes successive streams that have the same number.
@@ -20,7 +20,7 @@ pub(crate) struct Look {
 }
 
 impl IdleWatch {
-    pub(crate) fn add(&mut self, look: Look) {
+    pub(crate) fn add(&mut self, look: IdleCheck) {
         self.looks.push(Reverse(look));
     }
 
@@ -30,7 +30,7 @@ impl IdleWatch {
     }
 
     /// Takes the first check that is due at `now`.
-    pub(crate) fn due(&mut self, now: Timestamp) -> Option<Look> {
+    pub(crate) fn due(&mut self, now: Timestamp) -> Option<IdleCheck> {
         if self.first() > now { None } else { self.looks.pop().map(|Reverse(look)| look) }
     }
 }

@@ -9,8 +9,8 @@ use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EventMarks, StreamFacts, StreamKind};
 
-use crate::found::Found;
-use crate::open_stream::{Arrived, Clocks, Head, MAX_MARKED, mark};
+use crate::found::StreamResults;
+use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 
 /// Time that separates two items although the second was ready when it was asked for: the generator then worked on it
@@ -25,7 +25,7 @@ pub struct ItemStreams(Arc<Mutex<Books>>);
 struct Books {
     options: StreamOptions,
     measure_from: Timestamp,
-    found: Found,
+    found: StreamResults,
     /// By the index of the arrival.
     open: HashMap<u64, ItemStream>,
     /// Number of items that the caller had to wait for.
@@ -45,7 +45,7 @@ impl ItemStreams {
     /// Creates an empty record. Arrivals before `measure_from` are left out. Gaps of at least `stall` are stalls.
     pub fn new(stall: Option<Nanos>, measure_from: Timestamp) -> ItemStreams {
         let options = StreamOptions { stall, ..StreamOptions::new(StreamKind::Items) };
-        let found = Found::new(&options);
+        let found = StreamResults::new(&options);
         ItemStreams(Arc::new(Mutex::new(Books { options, measure_from, found, open: HashMap::new(), waited: 0 })))
     }
 
@@ -59,7 +59,7 @@ impl ItemStreams {
 
     /// Records that the generator yielded an item at `at`. `had_to_wait` means that the caller had to wait for it. A
     /// ready item counts as coming together with the one before, unless it took [`APART`] to yield.
-    pub fn item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
+    pub fn record_item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
         let Books { options, found, open, waited, .. } = &mut *self.lock();
         let Some(ItemStream { clocks, yielded, marks }) = open.get_mut(&arrival.index) else { return };
         let is_together = !had_to_wait && at.since(*yielded) < APART;
@@ -68,7 +68,7 @@ impl ItemStreams {
             Some(together) => together,
             None => {
                 *waited += 1;
-                Arrived { number: *waited, at }
+                ReadInstant { number: *waited, at }
             }
         };
         clocks.head = Head::OfStream;
@@ -77,7 +77,7 @@ impl ItemStreams {
     }
 
     /// Records that the generator of an arrival has ended, or that the run has.
-    pub fn ended(&self, call: &CallEnd) {
+    pub fn end(&self, call: &CallEnd) {
         let Books { options, found, open, .. } = &mut *self.lock();
         let Some(ItemStream { mut clocks, marks, .. }) = open.remove(&call.arrival.index) else { return };
         if !clocks.is_measured {

@@ -5,8 +5,8 @@ use truetail_run::{LlmFacts, SloCounts, StreamTime};
 use crate::chunk::{Usage, read_chunk};
 use crate::chunk_text::AnswerText;
 use crate::event_parser::ServerSentEvent;
-use crate::found::Found;
-use crate::open_stream::{Arrived, Head, WithoutFirst};
+use crate::found::StreamResults;
+use crate::open_stream::{Head, MissingFirst, ReadInstant};
 use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
 
@@ -14,9 +14,9 @@ use crate::slo::{Objective, SloTime};
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct LlmAnswer {
     /// The read that brought the first content.
-    first: Option<Arrived>,
+    first: Option<ReadInstant>,
     /// The read that brought the last content.
-    last: Option<Arrived>,
+    last: Option<ReadInstant>,
     /// The last usage that the server sent.
     usage: Option<Usage>,
     has_other_choice: bool,
@@ -48,7 +48,7 @@ enum PerToken {
 
 /// Result of comparing an answer with objectives, from best to worst.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Met {
+enum ObjectiveResult {
     Yes,
     CannotTell,
     No,
@@ -61,10 +61,10 @@ impl LlmAnswer {
         &mut self,
         event: ServerSentEvent<'_>,
         is_mark: bool,
-        now: Arrived,
+        now: ReadInstant,
         options: &LlmOptions,
         text: &mut AnswerText,
-        found: &mut Found,
+        found: &mut StreamResults,
     ) {
         let Some(facts) = &mut found.llm else { return };
         if is_mark {
@@ -94,7 +94,7 @@ impl LlmAnswer {
         }
     }
 
-    fn content(&mut self, now: Arrived, found: &mut Found) {
+    fn content(&mut self, now: ReadInstant, found: &mut StreamResults) {
         match self.last.replace(now) {
             // The time to the first content is recorded at the end, when the actual start is known too.
             None => self.first = Some(now),
@@ -106,13 +106,13 @@ impl LlmAnswer {
     }
 
     /// Records the times of a measured request that has ended. [`count`](LlmAnswer::count) adds the counts.
-    pub(crate) fn end(self, ended: AnswerEnd, found: &mut Found) {
+    pub(crate) fn end(self, ended: AnswerEnd, found: &mut StreamResults) {
         let Some((first, last)) = self.first.zip(self.last) else {
             let waited = ended.end.since(ended.intended_start);
             found.record(
                 match ended.head.without_first(ended.outcome) {
-                    WithoutFirst::Censored => StreamTime::FirstContentCensored,
-                    WithoutFirst::Failed => StreamTime::FirstContentFailed,
+                    MissingFirst::Censored => StreamTime::FirstContentCensored,
+                    MissingFirst::Failed => StreamTime::FirstContentFailed,
                 },
                 waited,
             );
@@ -131,7 +131,13 @@ impl LlmAnswer {
     }
 
     /// Counts the tokens of a complete answer and the objectives that it met. `by_client` is a tokenizer's count.
-    pub(crate) fn count(self, ended: AnswerEnd, by_client: Option<u64>, options: &LlmOptions, found: &mut Found) {
+    pub(crate) fn count(
+        self,
+        ended: AnswerEnd,
+        by_client: Option<u64>,
+        options: &LlmOptions,
+        found: &mut StreamResults,
+    ) {
         if !ended.is_complete {
             return;
         }
@@ -147,18 +153,18 @@ impl LlmAnswer {
     }
 
     fn count_objectives(self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions, slo: &mut SloCounts) {
-        let mut worst = Met::Yes;
+        let mut worst = ObjectiveResult::Yes;
         for (objective, counts) in options.slo.iter().zip(&mut slo.each) {
             let met = self.meets(objective, per_token, ended);
             *match met {
-                Met::Yes => &mut counts.met,
-                Met::CannotTell => &mut counts.cannot_tell,
-                Met::No => &mut counts.missed,
+                ObjectiveResult::Yes => &mut counts.met,
+                ObjectiveResult::CannotTell => &mut counts.cannot_tell,
+                ObjectiveResult::No => &mut counts.missed,
             } += 1;
             worst = worst.max(met);
         }
-        slo.met += u64::from(worst == Met::Yes);
-        slo.cannot_tell += u64::from(worst == Met::CannotTell);
+        slo.met += u64::from(worst == ObjectiveResult::Yes);
+        slo.cannot_tell += u64::from(worst == ObjectiveResult::CannotTell);
     }
 
     fn count_tokens(self, per_token: PerToken, by_client: Option<u64>, facts: &mut LlmFacts) {
@@ -196,15 +202,15 @@ impl LlmAnswer {
     }
 
     /// Tells whether a complete answer meets an objective. An answer without content meets none.
-    fn meets(self, objective: &Objective, per_token: PerToken, ended: AnswerEnd) -> Met {
-        let Some((first, last_event)) = self.first.zip(ended.last_event) else { return Met::No };
-        let by = |time: Nanos| if objective.is_met_by(time) { Met::Yes } else { Met::No };
+    fn meets(self, objective: &Objective, per_token: PerToken, ended: AnswerEnd) -> ObjectiveResult {
+        let Some((first, last_event)) = self.first.zip(ended.last_event) else { return ObjectiveResult::No };
+        let by = |time: Nanos| if objective.is_met_by(time) { ObjectiveResult::Yes } else { ObjectiveResult::No };
         match (objective.time, per_token) {
             (SloTime::FirstContent, _) => by(first.at.since(ended.intended_start)),
             (SloTime::EndToEnd, _) => by(last_event.since(ended.intended_start)),
             (SloTime::PerOutputToken, PerToken::Known(time)) => by(time),
-            (SloTime::PerOutputToken, PerToken::None) => Met::Yes,
-            (SloTime::PerOutputToken, PerToken::Unknown) => Met::CannotTell,
+            (SloTime::PerOutputToken, PerToken::None) => ObjectiveResult::Yes,
+            (SloTime::PerOutputToken, PerToken::Unknown) => ObjectiveResult::CannotTell,
         }
     }
 }

@@ -7,13 +7,13 @@ use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::{EventMarks, StreamEnding, StreamKind};
 
-use crate::all_found::AllFound;
+use crate::all_found::CombinedResults;
 use crate::chunk_text::AnswerText;
 use crate::event_parser::EventParser;
-use crate::found::Found;
-use crate::idle::{IdleWatch, Look};
+use crate::found::StreamResults;
+use crate::idle::{IdleCheck, IdleWatch};
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
-use crate::open_stream::{Arrived, Clocks, Head, MAX_MARKED, mark};
+use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
 
@@ -54,13 +54,13 @@ pub(crate) struct StreamObserver {
     /// By target: whether it asks for streams. `None` means that all targets do.
     asking: Option<Arc<[bool]>>,
     measure_from: Timestamp,
-    all_found: Arc<Mutex<AllFound>>,
-    found: Found,
+    all_found: Arc<Mutex<CombinedResults>>,
+    found: StreamResults,
     uncounted: Uncounted,
     slots: Vec<Slot>,
     fields: FieldList,
     idle: IdleWatch,
-    now: Arrived,
+    now: ReadInstant,
 }
 
 impl StreamObserver {
@@ -70,10 +70,10 @@ impl StreamObserver {
         options: StreamOptions,
         asking: Option<Arc<[bool]>>,
         measure_from: Timestamp,
-        all_found: Arc<Mutex<AllFound>>,
+        all_found: Arc<Mutex<CombinedResults>>,
     ) -> StreamObserver {
         StreamObserver {
-            found: Found::new(&options),
+            found: StreamResults::new(&options),
             uncounted: Uncounted::default(),
             options,
             asking,
@@ -82,7 +82,7 @@ impl StreamObserver {
             slots: Vec::new(),
             fields: FieldList::default(),
             idle: IdleWatch::default(),
-            now: Arrived { number: 0, at: Timestamp::ZERO },
+            now: ReadInstant { number: 0, at: Timestamp::ZERO },
         }
     }
 
@@ -132,7 +132,7 @@ impl StreamObserver {
     fn look_later(&mut self, request: u32) {
         let Some(timeout) = self.options.idle_timeout else { return };
         let slot = &self.slots[request as usize];
-        self.idle.add(Look { at: slot.clocks.touched + timeout, request, generation: slot.generation });
+        self.idle.add(IdleCheck { at: slot.clocks.touched + timeout, request, generation: slot.generation });
     }
 }
 
@@ -150,8 +150,8 @@ impl Observer for StreamObserver {
         true
     }
 
-    fn arrived(&mut self, at: Timestamp) {
-        self.now = Arrived { number: self.now.number + 1, at };
+    fn arrive(&mut self, at: Timestamp) {
+        self.now = ReadInstant { number: self.now.number + 1, at };
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
@@ -188,7 +188,7 @@ impl Observer for StreamObserver {
         }
     }
 
-    fn chunk_ended(&mut self, request: u32) {
+    fn end_chunk(&mut self, request: u32) {
         let Slot { clocks, marks, .. } = &mut self.slots[request as usize];
         if self.options.kind == StreamKind::Chunks && clocks.head == Head::OfStream {
             mark(marks, clocks, self.now);

@@ -3,7 +3,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EventMarks, SampledStream, StreamEnding, StreamTime};
 
 use crate::event_parser::ServerSentEvent;
-use crate::found::Found;
+use crate::found::StreamResults;
 use crate::options::StreamOptions;
 
 /// Limit on the simultaneously open streams of one observer that may be sampled. Each takes 4 KiB of memory.
@@ -11,9 +11,9 @@ pub(crate) const MAX_MARKED: usize = 2_048;
 
 /// Marks an event that comes now. Call it before `clocks` records the event.
 #[inline]
-pub(crate) fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: Arrived) {
+pub(crate) fn mark(marks: &mut Option<EventMarks>, clocks: &Clocks, now: ReadInstant) {
     if let Some(marks) = marks {
-        marks.event(now.at.max(clocks.intended_start), clocks.is_coalesced(now));
+        marks.record(now.at.max(clocks.intended_start), clocks.is_coalesced(now));
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Head {
 
 /// Meaning of a wait for a first event or content that never came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WithoutFirst {
+pub(crate) enum MissingFirst {
     /// It might have come later.
     Censored,
     /// It would never have come.
@@ -36,19 +36,19 @@ pub(crate) enum WithoutFirst {
 
 impl Head {
     /// Returns the meaning of the wait of a request with this outcome.
-    pub(crate) fn without_first(self, outcome: Outcome) -> WithoutFirst {
+    pub(crate) fn without_first(self, outcome: Outcome) -> MissingFirst {
         match outcome {
             Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued if self != Head::OfSomethingElse => {
-                WithoutFirst::Censored
+                MissingFirst::Censored
             }
-            _ => WithoutFirst::Failed,
+            _ => MissingFirst::Failed,
         }
     }
 }
 
 /// One read: its number, and the time when its bytes had arrived.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrived {
+pub(crate) struct ReadInstant {
     pub(crate) number: u64,
     pub(crate) at: Timestamp,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Clocks {
     /// The answer does not belong to the warm-up.
     pub(crate) is_measured: bool,
     /// The read that brought the last event.
-    last: Option<Arrived>,
+    last: Option<ReadInstant>,
     /// The longest known gap.
     longest: Option<Nanos>,
     /// The end mark has come.
@@ -90,7 +90,7 @@ impl Clocks {
     }
 
     #[inline]
-    pub(crate) fn touch(&mut self, bytes: usize, now: Arrived, found: &mut Found) {
+    pub(crate) fn touch(&mut self, bytes: usize, now: ReadInstant, found: &mut StreamResults) {
         (self.is_idle, self.touched) = (false, now.at);
         if self.is_measured {
             found.bytes += bytes as u64;
@@ -102,9 +102,9 @@ impl Clocks {
     pub(crate) fn sse(
         &mut self,
         event: ServerSentEvent<'_>,
-        now: Arrived,
+        now: ReadInstant,
         options: &StreamOptions,
-        found: &mut Found,
+        found: &mut StreamResults,
     ) -> bool {
         let is_mark = options.end_mark.as_ref().is_some_and(|mark| event.is_whole() && event.data == mark.as_bytes());
         self.is_marked |= is_mark;
@@ -114,11 +114,11 @@ impl Clocks {
 
     /// Returns true if an event that comes now was read together with the one before.
     #[inline]
-    pub(crate) fn is_coalesced(&self, now: Arrived) -> bool {
+    pub(crate) fn is_coalesced(&self, now: ReadInstant) -> bool {
         self.last.is_some_and(|last| last.number == now.number)
     }
 
-    pub(crate) fn last(&self) -> Option<Arrived> {
+    pub(crate) fn last(&self) -> Option<ReadInstant> {
         self.last
     }
 
@@ -135,7 +135,7 @@ impl Clocks {
 
     /// Records an event. The time between events of one read is unknown.
     #[inline]
-    pub(crate) fn event(&mut self, now: Arrived, options: &StreamOptions, found: &mut Found) {
+    pub(crate) fn event(&mut self, now: ReadInstant, options: &StreamOptions, found: &mut StreamResults) {
         let before = self.last.replace(now);
         if !self.is_measured {
             return;
@@ -153,7 +153,7 @@ impl Clocks {
         }
     }
 
-    fn gap(&mut self, gap: Nanos, options: &StreamOptions, found: &mut Found) {
+    fn gap(&mut self, gap: Nanos, options: &StreamOptions, found: &mut StreamResults) {
         found.stalls += u64::from(options.stall.is_some_and(|stall| gap >= stall));
         self.longest = Some(self.longest.map_or(gap, |longest| longest.max(gap)));
     }
@@ -165,15 +165,15 @@ impl Clocks {
         end: Timestamp,
         is_complete: bool,
         options: &StreamOptions,
-        found: &mut Found,
+        found: &mut StreamResults,
     ) -> StreamEnding {
         let ending = self.ending(outcome, is_complete);
         found.tally.count(ending);
         let Some(last) = self.last else {
             let waited = end.since(self.intended_start);
             match self.head.without_first(outcome) {
-                WithoutFirst::Censored => found.record(StreamTime::FirstEventCensored, waited),
-                WithoutFirst::Failed => found.record(StreamTime::FirstEventFailed, waited),
+                MissingFirst::Censored => found.record(StreamTime::FirstEventCensored, waited),
+                MissingFirst::Failed => found.record(StreamTime::FirstEventFailed, waited),
             }
             return ending;
         };
@@ -197,11 +197,11 @@ impl Clocks {
         first_content: Option<Timestamp>,
         ending: StreamEnding,
         (start, end): (Timestamp, Timestamp),
-        found: &mut Found,
+        found: &mut StreamResults,
     ) {
         let intended = self.intended_start;
         let (start, end) = (start.max(intended), end.max(intended));
-        found.detail.sampled.offer_sent(intended.0, start.0, end.0, || SampledStream {
+        found.detail.sampled.offer_stream(intended.0, start.0, end.0, || SampledStream {
             intended_start_ns: intended.0,
             actual_start_ns: start.0,
             end_ns: end.0,

@@ -47,7 +47,7 @@ impl StreamOptions {
     }
 
     /// Options for streams of a language model, which end with its mark.
-    pub fn of_llm(llm: LlmOptions) -> StreamOptions {
+    pub fn for_llm(llm: LlmOptions) -> StreamOptions {
         let end_mark = Some("[DONE]".to_owned());
         StreamOptions { end_mark, llm: Some(llm), ..StreamOptions::new(StreamKind::Sse) }
     }

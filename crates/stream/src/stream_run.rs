@@ -5,8 +5,8 @@ use truetail_engine::ObserverFactory;
 use truetail_model::time::Timestamp;
 use truetail_run::StreamFacts;
 
-use crate::all_found::AllFound;
-use crate::found::Found;
+use crate::all_found::CombinedResults;
+use crate::found::StreamResults;
 use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
 use crate::uncounted;
@@ -20,19 +20,19 @@ pub struct StreamRun {
     /// Names of the targets that ask for streams, if not all do.
     of_steps: Vec<String>,
     measure_from: Timestamp,
-    found: Arc<Mutex<AllFound>>,
+    found: Arc<Mutex<CombinedResults>>,
 }
 
 impl StreamRun {
     /// Creates an empty record. Arrivals before `measure_from` are left out.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
-        let found = Arc::new(Mutex::new(AllFound::new(&options)));
+        let found = Arc::new(Mutex::new(CombinedResults::new(&options)));
         StreamRun { options, asking: None, of_steps: Vec::new(), measure_from, found }
     }
 
     /// Sets which targets ask for streams, if they are steps of flows. `steps` pairs each name with whether it asks.
     #[must_use]
-    pub fn of_steps<'a>(self, steps: impl Iterator<Item = (&'a str, bool)>) -> StreamRun {
+    pub fn with_steps<'a>(self, steps: impl Iterator<Item = (&'a str, bool)>) -> StreamRun {
         let (mut asking, mut of_steps) = (Vec::new(), Vec::new());
         for (name, is_stream) in steps {
             asking.push(is_stream);
@@ -54,7 +54,7 @@ impl StreamRun {
     pub fn facts(&self) -> StreamFacts {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = mem::take(&mut all.waiting);
-        let mut counted = Found::new(&self.options);
+        let mut counted = StreamResults::new(&self.options);
         uncounted::count(&waiting, &self.options, &mut counted);
         all.facts.merge(&counted.facts(&self.options));
         let mut facts = all.facts.clone();

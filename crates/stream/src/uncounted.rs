@@ -1,7 +1,7 @@
 //! Answers whose tokens the server did not count. The tokenizer counts them after the load, so as not to disturb it.
 
 use crate::chunk_text::AnswerText;
-use crate::found::Found;
+use crate::found::StreamResults;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::options::StreamOptions;
 
@@ -40,7 +40,7 @@ impl Uncounted {
 }
 
 /// Counts the waiting answers with the tokenizer of these options, and adds the results to `found`.
-pub(crate) fn count(waiting: &[Waiting], options: &StreamOptions, found: &mut Found) {
+pub(crate) fn count(waiting: &[Waiting], options: &StreamOptions, found: &mut StreamResults) {
     let Some((llm, tokenizer)) = options.llm.as_ref().and_then(|llm| Some((llm, llm.tokenizer.as_ref()?))) else {
         return;
     };

@@ -7,7 +7,7 @@ mod servers;
 use servers::{Server, SimProbe, search_for, search_in, seeded_search};
 use truetail_analysis::capacity::{Answer, SearchState};
 use truetail_model::time::Nanos;
-use truetail_study::capacity::Stopped;
+use truetail_study::capacity::StopReason;
 
 /// Wide, so that a search takes a second.
 const RESOLUTION: f64 = 0.5;
@@ -55,7 +55,7 @@ fn a_search_that_was_killed_ends_with_the_same_answer() {
 fn a_service_that_dies_keeps_what_is_proven() {
     let folder = tempfile::tempdir().expect("a folder");
     let (ended, probes) = search_in(folder.path(), &mut SimProbe::new(Server::MM1, 1).dying_after(4), RESOLUTION);
-    assert!(matches!(ended.stopped, Some(Stopped::ServiceGone(_))), "{ended:?}");
+    assert!(matches!(ended.stopped, Some(StopReason::ServiceGone(_))), "{ended:?}");
     assert_eq!((ended.finding.state, probes), (SearchState::OutOfTime, 3), "the probe in which it died says nothing");
     assert!(ended.finding.proven.is_some_and(|(rate, again)| rate >= 200.0 && !again), "{ended:?}");
     let (again, _) = search_in(folder.path(), &mut SimProbe::new(Server::MM1, 1), RESOLUTION);
@@ -74,6 +74,6 @@ fn a_probe_that_the_time_cut_off_is_handed_over() {
         ended
     });
     let ended = ends.into_iter().find(|ended| ended.cut.is_some()).expect("a probe that was cut off");
-    assert_eq!((ended.stopped, ended.finding.state), (Some(Stopped::TimeUp), SearchState::OutOfTime));
+    assert_eq!((ended.stopped, ended.finding.state), (Some(StopReason::TimeUp), SearchState::OutOfTime));
     assert_eq!(ended.cut.expect("it").probed.answer, Answer::Open);
 }

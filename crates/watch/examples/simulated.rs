@@ -6,7 +6,7 @@
 mod simulated;
 
 use truetail_model::scenario::builtin;
-use truetail_watch::{Buffer, Choice, Look, Page, Palette, Rect, View, paint};
+use truetail_watch::{Buffer, Page, Palette, Rect, ScreenState, TerminalStyle, View, paint};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,8 +29,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         history: &history,
         stopping: false,
         note: None,
-        choice: Choice { page, help: has("help") },
-        look: Look { palette, unicode: !has("ascii") },
+        choice: ScreenState { page, help: has("help") },
+        look: TerminalStyle { palette, unicode: !has("ascii") },
     };
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     view.draw(&mut buffer);

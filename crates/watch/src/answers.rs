@@ -4,14 +4,14 @@ use ratatui_core::text::Line;
 use truetail_model::record::Tally;
 use truetail_report::{LiveState, number, words};
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::text::Labelled;
 
 /// Maximum number of targets on the screen.
 const MAX_TARGETS: usize = 30;
 
 /// Returns the statuses, and the failures of requests that have ended.
-pub(crate) fn lines(state: &LiveState, look: Look, columns: u16) -> Labelled {
+pub(crate) fn lines(state: &LiveState, look: TerminalStyle, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let statuses = &state.run.snapshot.statuses;
     let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
@@ -36,7 +36,7 @@ pub(crate) fn lines(state: &LiveState, look: Look, columns: u16) -> Labelled {
 }
 
 /// Returns a row per target if there are several: requests, errors, quantiles. Cuts the beginning of long names.
-pub(crate) fn targets(state: &LiveState, look: Look, columns: u16) -> Vec<Line<'static>> {
+pub(crate) fn targets(state: &LiveState, look: TerminalStyle, columns: u16) -> Vec<Line<'static>> {
     let rows = words::target_rows(&state.run, &state.findings, MAX_TARGETS);
     if rows.is_empty() {
         return Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn targets(state: &LiveState, look: Look, columns: u16) -> Vec<Line<'
 }
 
 /// Returns the end of `name`, the part in which paths of one service differ.
-fn end_of(name: &str, most: usize, look: Look) -> String {
+fn end_of(name: &str, most: usize, look: TerminalStyle) -> String {
     let length = name.chars().count();
     if length <= most {
         return name.to_owned();

@@ -39,23 +39,23 @@ impl Page {
 
 /// State that is kept between two screens: the page and the help.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Choice {
+pub struct ScreenState {
     /// The page.
     pub page: Page,
     /// True if the help replaces the page.
     pub help: bool,
 }
 
-impl Choice {
+impl ScreenState {
     /// Returns the state after `key`.
-    pub fn after(self, key: Key) -> Choice {
+    pub fn after(self, key: Key) -> ScreenState {
         match key {
             Key::Stop | Key::Interrupt => self,
-            Key::NextPage => Choice { page: self.page.next(), help: false },
-            Key::PreviousPage => Choice { page: self.page.turned(Page::ALL.len() - 1), help: false },
-            Key::Help => Choice { help: !self.help, ..self },
-            Key::Back if self.help => Choice { help: false, ..self },
-            Key::Back => Choice::default(),
+            Key::NextPage => ScreenState { page: self.page.next(), help: false },
+            Key::PreviousPage => ScreenState { page: self.page.turned(Page::ALL.len() - 1), help: false },
+            Key::Help => ScreenState { help: !self.help, ..self },
+            Key::Back if self.help => ScreenState { help: false, ..self },
+            Key::Back => ScreenState::default(),
         }
     }
 }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn keys_turn_pages_and_come_back() {
-        let start = Choice::default();
+        let start = ScreenState::default();
         let pages: Vec<Page> = std::iter::successors(Some(start), |choice| Some(choice.after(Key::NextPage)))
             .map(|choice| choice.page)
             .take(4)
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(pages, [Page::All, Page::OverTime, Page::Answers, Page::All]);
         assert_eq!(start.after(Key::PreviousPage).page, Page::Answers);
         let help = start.after(Key::NextPage).after(Key::Help);
-        assert_eq!(help, Choice { page: Page::OverTime, help: true });
+        assert_eq!(help, ScreenState { page: Page::OverTime, help: true });
         assert_eq!(help.after(Key::Back), help.after(Key::Help));
         assert_eq!(help.after(Key::Back).after(Key::Back), start);
         assert_eq!(help.after(Key::Stop), help);

@@ -3,10 +3,10 @@
 use truetail_report::words;
 use truetail_run::{Findings, GateState, Run, VerdictState};
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::text::Labelled;
 
-pub(crate) fn verdict(findings: &Findings, look: Look, columns: u16) -> Labelled {
+pub(crate) fn verdict(findings: &Findings, look: TerminalStyle, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let verdict = &findings.verdict;
     text.add("Measurement", &format!("{} so far", verdict.state.name()), emphasis_of(verdict.state), false);
@@ -30,7 +30,7 @@ const fn emphasis_of(state: VerdictState) -> Emphasis {
 }
 
 /// Returns each gate, then each check with known counts.
-pub(crate) fn gates(run: &Run, findings: &Findings, look: Look, columns: u16) -> Labelled {
+pub(crate) fn gates(run: &Run, findings: &Findings, look: TerminalStyle, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     for (number, gate) in findings.gates.iter().enumerate() {
         let label = if number == 0 { "Gates" } else { "" };

@@ -4,7 +4,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::text::Line;
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::time::Span;
 
 /// Columns of the labels and the blank after them.
@@ -18,7 +18,7 @@ const NARROWEST: u16 = 24;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Frame {
     /// Capabilities of the terminal.
-    pub look: Look,
+    pub look: TerminalStyle,
     /// Time axis, with as many columns as the plot.
     pub span: Span,
     has_captions: bool,
@@ -32,9 +32,9 @@ impl Frame {
     }
 
     /// Creates a frame from the end of the warm-up to now.
-    pub(crate) fn new(look: Look, width: u16, from_s: f64, now_s: f64, end_s: Option<f64>) -> Frame {
+    pub(crate) fn new(look: TerminalStyle, width: u16, from_s: f64, now_s: f64, end_s: Option<f64>) -> Frame {
         let (columns, has_captions) = Frame::plot(width);
-        Frame { look, span: Span::of_run(from_s, now_s, end_s, usize::from(columns)), has_captions }
+        Frame { look, span: Span::for_run(from_s, now_s, end_s, usize::from(columns)), has_captions }
     }
 
     /// Writes a right-aligned label next to row `y`.

@@ -6,17 +6,23 @@ use ratatui_core::text::Line;
 use truetail_report::{RunProgress, number, words};
 use truetail_run::Run;
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::text::draw_lines;
 
 /// Returns the target and the load, in as many lines as necessary.
-pub(crate) fn title(run: Option<&Run>, look: Look, columns: u16) -> Vec<Line<'static>> {
+pub(crate) fn title(run: Option<&Run>, look: TerminalStyle, columns: u16) -> Vec<Line<'static>> {
     let text = run.map_or("waiting for the first results".to_owned(), words::headline);
     look.wrap(&text, columns).iter().map(|line| Line::from(look.span(Emphasis::Bold, line))).collect()
 }
 
 /// Draws a bar, with the time after it.
-pub(crate) fn draw_position(progress: &RunProgress, stopping: bool, look: Look, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw_position(
+    progress: &RunProgress,
+    stopping: bool,
+    look: TerminalStyle,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let (text, emphasis) = position(progress, stopping);
     let text = Line::from(look.span(emphasis, &text));
     let room = usize::from(area.width).saturating_sub(text.width() + 2);

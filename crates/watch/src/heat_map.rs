@@ -8,7 +8,7 @@ use truetail_analysis::series::{HeatMap, TimeAxis};
 use truetail_report::number;
 
 use crate::frame::Frame;
-use crate::look::{Emphasis, Look, Palette};
+use crate::look::{Emphasis, Palette, TerminalStyle};
 
 /// Terminal colours out of 256, from few requests to many, visible on dark and light backgrounds. Each is brighter than
 /// the one before, so that their order is visible even without colour vision.
@@ -27,7 +27,7 @@ enum Ink {
 }
 
 impl Ink {
-    const fn of(look: Look) -> Ink {
+    const fn for_terminal(look: TerminalStyle) -> Ink {
         match (look.palette, look.unicode) {
             (Palette::Indexed, true) => Ink::HalfBlocks,
             (Palette::Monochrome | Palette::Basic, true) => Ink::Characters(SHADES),
@@ -81,10 +81,10 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     /// Creates a layout; `None` if the map has no count or there is no room.
-    fn new(map: &'a HeatMap, look: Look, height: u16) -> Option<Grid<'a>> {
+    fn new(map: &'a HeatMap, look: TerminalStyle, height: u16) -> Option<Grid<'a>> {
         let used = || map.cells.iter().flatten().filter(|(_, count)| *count > 0).map(|(row, _)| usize::from(*row));
         let (lowest, highest) = used().min().zip(used().max())?;
-        let ink = Ink::of(look);
+        let ink = Ink::for_terminal(look);
         let height = usize::from(height);
         let rows_per_cell = (highest - lowest + 1).div_ceil((height * ink.cells_per_row()).max(1));
         (height > 0).then_some(Grid { map, ink, lowest, rows_per_cell, height })
@@ -136,7 +136,7 @@ fn round_between(from: f64, to: f64, steps: &[f64]) -> Option<u64> {
 }
 
 /// Returns the number of rows of the screen that the map can use.
-pub(crate) fn useful_rows(map: &HeatMap, look: Look) -> u16 {
+pub(crate) fn useful_rows(map: &HeatMap, look: TerminalStyle) -> u16 {
     let Some(grid) = Grid::new(map, look, u16::MAX) else { return 0 };
     let used = map.cells.iter().flatten().map(|(row, _)| usize::from(*row)).max().unwrap_or(0) + 1 - grid.lowest;
     u16::try_from(used.div_ceil(grid.ink.cells_per_row())).unwrap_or(u16::MAX)

@@ -2,17 +2,17 @@
 
 use ratatui_core::text::Line;
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::text::Labelled;
 
 /// Returns the line of keys that is always shown.
-pub(crate) fn keys(look: Look, next_page: &str) -> Line<'static> {
+pub(crate) fn keys(look: TerminalStyle, next_page: &str) -> Line<'static> {
     let key = |name: &str| look.span(Emphasis::Bold, name);
     let what = |text: &str| look.span(Emphasis::Faint, text);
     Line::from(vec![key("q"), what(" stop   "), key("Tab"), what(&format!(" {next_page}   ")), key("?"), what(" help")])
 }
 
-pub(crate) fn page(look: Look, columns: u16) -> Labelled {
+pub(crate) fn page(look: TerminalStyle, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns).with_margin(16);
     let lines = [
         ("q, Ctrl-C", "stop: send no more requests, wait for answers, report. Again: stop waiting, and report at once"),

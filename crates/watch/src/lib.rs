@@ -33,10 +33,10 @@ mod text;
 mod time;
 mod view;
 
-pub use choice::{Choice, Page};
+pub use choice::{Page, ScreenState};
 pub use history::History;
 pub use keys::{Key, KeyParser};
-pub use look::{Look, Palette};
+pub use look::{Palette, TerminalStyle};
 pub use paint::paint;
 pub use ratatui_core::buffer::Buffer;
 pub use ratatui_core::layout::Rect;

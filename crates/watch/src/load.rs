@@ -4,11 +4,11 @@ use truetail_model::workload::LoadModelKind;
 use truetail_report::{LiveState, RunProgress, number};
 
 use crate::history::History;
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::text::Labelled;
 
 /// Returns offered, sent and answered requests per second, and backlog, requests in flight and errors.
-pub(crate) fn lines(state: Option<&LiveState>, history: &History, look: Look, columns: u16) -> Labelled {
+pub(crate) fn lines(state: Option<&LiveState>, history: &History, look: TerminalStyle, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let rates = history.rates_now();
     let rates = format!(

@@ -16,7 +16,7 @@ pub enum Palette {
 
 /// Capabilities of the terminal, as stated by the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Look {
+pub struct TerminalStyle {
     /// Colours.
     pub palette: Palette,
     /// True if characters beyond ASCII are allowed.
@@ -34,7 +34,7 @@ pub(crate) enum Emphasis {
     Bad,
 }
 
-impl Look {
+impl TerminalStyle {
     pub(crate) fn style(self, emphasis: Emphasis) -> Style {
         let colored = |color: Color| match self.palette {
             Palette::Monochrome => Style::new().add_modifier(Modifier::BOLD),
@@ -60,7 +60,7 @@ impl Look {
         self.report().printable(text)
     }
 
-    /// Wraps [`Look::printable`] `text` in lines of at most `columns`.
+    /// Wraps [`TerminalStyle::printable`] `text` in lines of at most `columns`.
     pub(crate) fn wrap(self, text: &str, columns: u16) -> Vec<String> {
         self.report().wrap(text, usize::from(columns.max(1)))
     }

@@ -5,7 +5,7 @@ use truetail_model::record::Metric;
 use truetail_report::{number, words};
 use truetail_run::{Distribution, Findings};
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::text::Labelled;
 
 const GAP: usize = 2;
@@ -15,7 +15,7 @@ const HEADLINE: &str = BY_IMPORTANCE[0];
 
 /// A row per quantile: response time, its interval, service time and generator lag.
 pub(crate) struct Table {
-    look: Look,
+    look: TerminalStyle,
     columns: usize,
     /// Text in place of an empty table: in saturation, and before the first answer.
     stand_in: Labelled,
@@ -24,7 +24,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(findings: &Findings, look: Look, columns: u16) -> Table {
+    pub(crate) fn new(findings: &Findings, look: TerminalStyle, columns: u16) -> Table {
         let mut stand_in = Labelled::new(look, columns);
         for (label, line) in words::capacity(findings) {
             stand_in.add(label, &line, Emphasis::Doubt, true);

@@ -4,7 +4,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::text::{Line, Span};
 
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 
 /// Columns before the text.
 const MARGIN: usize = 13;
@@ -13,7 +13,7 @@ const NARROW: u16 = 50;
 
 /// Text below a label, or next to it.
 pub(crate) struct Labelled {
-    look: Look,
+    look: TerminalStyle,
     columns: u16,
     margin: usize,
     /// All lines, regardless of the available rows.
@@ -22,7 +22,7 @@ pub(crate) struct Labelled {
 
 impl Labelled {
     /// Creates an empty text for an area of this many columns.
-    pub(crate) fn new(look: Look, columns: u16) -> Labelled {
+    pub(crate) fn new(look: TerminalStyle, columns: u16) -> Labelled {
         Labelled { look, columns, margin: MARGIN, lines: Vec::new() }
     }
 
@@ -60,7 +60,7 @@ impl Labelled {
 }
 
 /// Draws as many lines as fit. The last one ends in a mark if lines were cut off.
-pub(crate) fn draw_lines(lines: &[Line<'static>], look: Look, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw_lines(lines: &[Line<'static>], look: TerminalStyle, area: Rect, buffer: &mut Buffer) {
     for (line, y) in lines.iter().zip(area.y..area.bottom()) {
         let (end, _) = buffer.set_line(area.x, y, line, area.width);
         let is_cut = line.width() > usize::from(area.width);

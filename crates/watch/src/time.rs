@@ -16,17 +16,17 @@ pub(crate) struct Span {
 /// Minimum length of the axis, in seconds.
 const SHORTEST_S: f64 = 10.0;
 /// Share of the planned length by which a run may end late without a longer axis. Its last answers are then not drawn.
-const DRAINED: f64 = 0.1;
+const MAX_OVERRUN: f64 = 0.1;
 
 impl Span {
     /// Returns the time from the end of the warm-up to now. The axis ends after ten seconds, twenty, forty and so on,
     /// or at the end of the run. Columns therefore rarely change, and little of the terminal is redrawn.
-    pub(crate) fn of_run(from_s: f64, now_s: f64, end_s: Option<f64>, columns: usize) -> Span {
+    pub(crate) fn for_run(from_s: f64, now_s: f64, end_s: Option<f64>, columns: usize) -> Span {
         let mut length = SHORTEST_S;
         while from_s + length < now_s {
             length *= 2.0;
         }
-        let end = end_s.filter(|end| *end > from_s && now_s <= end + (end - from_s) * DRAINED);
+        let end = end_s.filter(|end| *end > from_s && now_s <= end + (end - from_s) * MAX_OVERRUN);
         let to_s = end.map_or(from_s + length, |end| end.min(from_s + length));
         Span { from_s, to_s, columns: columns.max(1) }
     }
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn the_axis_grows_in_steps_and_ends_with_the_run() {
-        let ends = |now| Span::of_run(0.0, now, Some(60.0), 80).to_s;
+        let ends = |now| Span::for_run(0.0, now, Some(60.0), 80).to_s;
         assert_eq!([0.0, 10.0, 10.1, 25.0, 41.0, 61.0, 67.0].map(ends), [10.0, 10.0, 20.0, 40.0, 60.0, 60.0, 80.0]);
-        assert_eq!(Span::of_run(5.0, 30.0, None, 80), Span { from_s: 5.0, to_s: 45.0, columns: 80 });
-        assert_eq!(Span::of_run(0.0, 1.0, Some(3.0), 80).to_s, 3.0);
+        assert_eq!(Span::for_run(5.0, 30.0, None, 80), Span { from_s: 5.0, to_s: 45.0, columns: 80 });
+        assert_eq!(Span::for_run(0.0, 1.0, Some(3.0), 80).to_s, 3.0);
     }
 
     #[test]

@@ -5,11 +5,11 @@ use ratatui_core::layout::Rect;
 use ratatui_core::text::Line;
 use truetail_report::LiveState;
 
-use crate::choice::{Choice, Page};
+use crate::choice::{Page, ScreenState};
 use crate::frame::Frame;
 use crate::history::History;
 use crate::lanes::{self, Lane};
-use crate::look::{Emphasis, Look};
+use crate::look::{Emphasis, TerminalStyle};
 use crate::quantiles::Table;
 use crate::rows::{Block, LAST, stack};
 use crate::text::{Labelled, draw_lines};
@@ -27,9 +27,9 @@ pub struct View<'a> {
     /// The latest note, which is printed again after the run.
     pub note: Option<&'a str>,
     /// Page and help.
-    pub choice: Choice,
+    pub choice: ScreenState,
     /// Capabilities of the terminal.
-    pub look: Look,
+    pub look: TerminalStyle,
 }
 
 /// Minimum number of columns for figures next to the pictures.

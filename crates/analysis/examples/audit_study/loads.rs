@@ -9,7 +9,7 @@ use truetail_model::service::{Fault, Gate, Service, Variation};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{
-    Claims, Damage, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, LatencyFrom,
+    Claims, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, LatencyFrom, UnusedRows,
 };
 use truetail_sim::{FaultClockStart, Simulation, Sink};
 
@@ -28,7 +28,7 @@ pub fn file(resolution_ns: u64) -> ForeignRun {
         },
         load: ForeignLoad::default(),
         view: ForeignView::Client,
-        damage: Damage::default(),
+        damage: UnusedRows::default(),
         notes: Vec::new(),
         habits: &[],
     }

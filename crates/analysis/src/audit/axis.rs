@@ -24,7 +24,7 @@ pub(super) struct Axis<'a> {
     starts: Vec<u64>,
     in_flight: Vec<i64>,
     /// Excluded time before each bin, in nanoseconds.
-    left_out: Vec<u64>,
+    excluded_before: Vec<u64>,
 }
 
 impl<'a> Axis<'a> {
@@ -40,20 +40,20 @@ impl<'a> Axis<'a> {
             starts.push(begun);
             in_flight.push(open);
         }
-        Axis { events, blocks, starts, in_flight, left_out: vec![0; cells.len() + 1] }
+        Axis { events, blocks, starts, in_flight, excluded_before: vec![0; cells.len() + 1] }
     }
 
     /// Excludes `spans` from the usual rates. They must be in order and must not overlap.
-    pub(super) fn leave_out(&mut self, spans: &[Span]) {
+    pub(super) fn exclude(&mut self, spans: &[Span]) {
         let mut spans = spans.iter().peekable();
         let mut done = 0;
-        for index in 0..self.left_out.len() {
+        for index in 0..self.excluded_before.len() {
             let boundary = self.events.begins(index);
             while let Some(span) = spans.next_if(|span| span.to <= boundary) {
                 done += span.length();
             }
             let part = spans.peek().map_or(0, |span| boundary.saturating_sub(span.from));
-            self.left_out[index] = done + part;
+            self.excluded_before[index] = done + part;
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> Axis<'a> {
     /// Time between the beginnings of two bins without excluded time, in nanoseconds.
     pub(super) fn time_between(&self, from: usize, to: usize) -> u64 {
         let whole = self.events.begins(to) - self.events.begins(from);
-        whole.saturating_sub(self.left_out[to] - self.left_out[from])
+        whole.saturating_sub(self.excluded_before[to] - self.excluded_before[from])
     }
 
     pub(super) fn total_time(&self) -> u64 {
@@ -90,12 +90,12 @@ impl<'a> Axis<'a> {
     }
 
     /// Returns the first bin that begins at most `length` before bin `to`, excluded time not counted.
-    pub(super) fn back(&self, to: usize, length: u64) -> usize {
+    pub(super) fn first_bin_within(&self, to: usize, length: u64) -> usize {
         partition(0, to, |index| self.time_between(index, to) > length)
     }
 
     /// Returns the first bin that begins at least `length` after bin `from`, or the end of the run if that is earlier.
-    pub(super) fn forward(&self, from: usize, length: u64) -> usize {
+    pub(super) fn first_bin_after(&self, from: usize, length: u64) -> usize {
         partition(from, self.bins(), |index| self.time_between(from, index) < length)
     }
 

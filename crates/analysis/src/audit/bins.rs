@@ -15,22 +15,22 @@ pub(super) struct Bins<C> {
     /// log2 of the width in nanoseconds.
     shift: u32,
     most: usize,
-    /// From this shift on, the limit on the number of bins is four times `most`.
+    /// From this shift on, the limit on the number of bins is four times `max_bins`.
     more_from: u32,
 }
 
 impl<C: Cell> Bins<C> {
-    /// Creates an empty set that never holds more than `most` bins. `most` must be a power of two.
+    /// Creates an empty set that never holds more than `max_bins` bins. `max_bins` must be a power of two.
     pub(super) fn new(most: usize, shift: u32) -> Bins<C> {
         Bins { cells: Vec::new(), first: 0, shift, most, more_from: u32::MAX }
     }
 
     /// Quadruples the limit on the number of bins before they get wider than 2^`shift` nanoseconds.
-    pub(super) fn more_from(self, shift: u32) -> Bins<C> {
+    pub(super) fn widen_from(self, shift: u32) -> Bins<C> {
         Bins { more_from: shift, ..self }
     }
 
-    fn most(&self) -> usize {
+    fn max_bins(&self) -> usize {
         if self.shift < self.more_from { self.most } else { self.most * 4 }
     }
 
@@ -49,14 +49,14 @@ impl<C: Cell> Bins<C> {
         if self.cells.is_empty() {
             self.first = time >> self.shift;
         }
-        while self.span_with(time) > self.most() as u64 {
+        while self.span_with(time) > self.max_bins() as u64 {
             self.double();
         }
         let bin = time >> self.shift;
         if bin < self.first {
             let missing = (self.first - bin) as usize;
             // Spare bins, so that times that run backwards do not move all bins each time.
-            let spare = (self.cells.len() / 4).min(self.most() - self.cells.len() - missing).min(bin as usize);
+            let spare = (self.cells.len() / 4).min(self.max_bins() - self.cells.len() - missing).min(bin as usize);
             let added = missing + spare;
             self.cells.splice(0..0, std::iter::repeat_n(C::default(), added));
             self.first -= added as u64;

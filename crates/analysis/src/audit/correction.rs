@@ -12,21 +12,21 @@ use super::bins::{Bins, Cell};
 /// Each value v above the interval i adds the values v − i, v − 2i … down to i, like HdrHistogram's
 /// `copyCorrectedForCoordinatedOmission`. The values are exact to the resolution of the buckets: v is the highest value
 /// of its bucket. An interval of zero adds nothing.
-pub fn corrected(histogram: &Histogram, expected_interval: Nanos) -> (Histogram, u64) {
-    corrected_up_to(histogram, expected_interval, histogram.max().unwrap_or_default())
+pub fn correct(histogram: &Histogram, expected_interval: Nanos) -> (Histogram, u64) {
+    correct_part(histogram, expected_interval, histogram.max().unwrap_or_default())
 }
 
 /// Corrects a part of a histogram whose largest value is `largest`, so that the corrected parts add up to the whole.
-fn corrected_up_to(histogram: &Histogram, expected_interval: Nanos, largest: Nanos) -> (Histogram, u64) {
+fn correct_part(histogram: &Histogram, expected_interval: Nanos, largest: Nanos) -> (Histogram, u64) {
     let mut corrected = histogram.clone();
-    let mut steps = Steps::default();
+    let mut added = AddedCount::default();
     if expected_interval.is_zero() {
         return (corrected, 0);
     }
     for (_, highest, count) in histogram.buckets() {
-        steps.add_missing(&mut corrected, highest.min(largest), expected_interval, count);
+        added.add_missing(&mut corrected, highest.min(largest), expected_interval, count);
     }
-    (corrected, steps.added)
+    (corrected, added.added)
 }
 
 /// Most values added for one value. If the correction calls for more, it takes larger steps and records several copies
@@ -39,14 +39,14 @@ const FEW_STEPS: u64 = 64;
 const MAX_ADDED: u64 = 1 << 60;
 
 #[derive(Clone, Copy, Default, Debug)]
-struct Steps {
+struct AddedCount {
     /// Values added.
     taken: u64,
     /// Requests added.
     added: u64,
 }
 
-impl Steps {
+impl AddedCount {
     fn add_missing(&mut self, to: &mut Histogram, value: Nanos, interval: Nanos, copies: u64) {
         let steps = (value.0 / interval.0).saturating_sub(1);
         let most = if self.taken < MANY_STEPS { MAX_STEPS } else { FEW_STEPS };
@@ -76,8 +76,8 @@ pub struct Corrected {
 }
 
 impl Corrected {
-    fn of(before: &Histogram, expected_interval: Nanos, largest: Nanos) -> Corrected {
-        let (after, added) = corrected_up_to(before, expected_interval, largest);
+    fn new(before: &Histogram, expected_interval: Nanos, largest: Nanos) -> Corrected {
+        let (after, added) = correct_part(before, expected_interval, largest);
         Corrected { before: before.clone(), after, added }
     }
 }
@@ -112,9 +112,9 @@ pub struct Correction {
 
 impl Correction {
     /// Corrects a histogram and each of its intervals.
-    pub fn of(histogram: &ForeignHistogram, expected_interval: Nanos) -> Correction {
+    pub fn from_histogram(histogram: &ForeignHistogram, expected_interval: Nanos) -> Correction {
         let largest = histogram.max().unwrap_or_default();
-        let of = |part: &Histogram| Corrected::of(part, expected_interval, largest);
+        let of = |part: &Histogram| Corrected::new(part, expected_interval, largest);
         let interval = |one: &ForeignInterval| CorrectedInterval {
             from_ns: one.from_ns,
             to_ns: one.to_ns,
@@ -137,14 +137,14 @@ pub struct Corrector {
     timed: Bins<Corrected>,
     /// Requests without a start time.
     untimed: Corrected,
-    steps: Steps,
+    steps: AddedCount,
 }
 
 impl Corrector {
     /// Creates a corrector without requests. An interval of zero adds nothing.
     pub fn new(expected_interval: Nanos) -> Corrector {
         let (timed, untimed) = (Bins::new(MAX_INTERVALS, 0), Corrected::default());
-        Corrector { interval: expected_interval, timed, untimed, steps: Steps::default() }
+        Corrector { interval: expected_interval, timed, untimed, steps: AddedCount::default() }
     }
 
     /// Records one request, with its start in nanoseconds if the file has it.
@@ -196,7 +196,7 @@ mod tests {
         (0..10_000).for_each(|_| corrector.record(None, short));
         corrector.record(None, long);
         let Corrected { before, after, added } = corrector.finish().whole;
-        let (of_histogram, added_there) = corrected(&before, interval);
+        let (of_histogram, added_there) = correct(&before, interval);
         assert_eq!((added, added_there), (9_999, 9_999));
         for histogram in [&after, &of_histogram] {
             assert_eq!(histogram.count(), 20_000);
@@ -220,7 +220,7 @@ mod tests {
         assert!(corrector.steps.taken <= MANY_STEPS + MAX_STEPS + 3_000 * FEW_STEPS);
         let Corrected { before, after, added } = corrector.finish().whole;
         assert_eq!((added, after.count()), (MAX_ADDED, before.count() + MAX_ADDED));
-        assert_eq!(corrected(&before, Nanos(1)).1, MAX_ADDED);
+        assert_eq!(correct(&before, Nanos(1)).1, MAX_ADDED);
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
             let mut whole = Histogram::new();
             parts.iter().for_each(|part| whole.merge(part));
             let intervals = parts.map(|histogram| ForeignInterval { from_ns: 0, to_ns: 1, histogram }).to_vec();
-            let correction = Correction::of(&ForeignHistogram { whole, intervals }, Nanos(interval));
+            let correction = Correction::from_histogram(&ForeignHistogram { whole, intervals }, Nanos(interval));
             let added: u64 = correction.intervals.iter().map(|one| one.corrected.added).sum();
             prop_assert_eq!(added, correction.whole.added);
             let mut sum = Histogram::new();
@@ -281,7 +281,7 @@ mod tests {
         fn what_is_added_is_bounded(values in proptest::collection::vec(1u64..1_000_000, 1..60), interval in 1u64..100_000) {
             let mut histogram = Histogram::new();
             values.iter().for_each(|value| histogram.record(Nanos(*value)));
-            let (after, added) = corrected(&histogram, Nanos(interval));
+            let (after, added) = correct(&histogram, Nanos(interval));
             prop_assert!(added as f64 <= 1.01 * values.iter().sum::<u64>() as f64 / interval as f64);
             prop_assert_eq!(after.count(), histogram.count() + added);
             prop_assert_eq!(after.max(), histogram.max());

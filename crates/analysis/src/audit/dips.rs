@@ -10,7 +10,7 @@ const MAX_STEPS: u64 = 256;
 /// Each step has room for at least this many starts at the mean rate.
 const STARTS_A_STEP: f64 = 20.0;
 /// Number of steps on each side that show the usual rate.
-const SIDE: usize = 8;
+const SIDE_STEPS: usize = 8;
 /// A step is low if it has less than this share of the usual starts …
 const LOW_SHARE: f64 = 0.85;
 /// … and lies this many standard deviations below them.
@@ -73,9 +73,9 @@ fn steps(axis: &Axis<'_>, resolution: u64) -> Option<Steps> {
     let whole = axis.total_time();
     let for_starts = (STARTS_A_STEP * whole as f64 / axis.total().max(1) as f64) as u64;
     let width = (whole / MAX_STEPS).max(for_starts).max(axis.events.width() * 4);
-    let steps = Steps::of(axis, width, resolution)?;
+    let steps = Steps::divide(axis, width, resolution)?;
     // The first and last step are incomplete.
-    (steps.steps.len() > SIDE).then_some(steps)
+    (steps.steps.len() > SIDE_STEPS).then_some(steps)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,8 +97,8 @@ fn usual(steps: &[Step], index: usize) -> Option<Usual> {
     if !inner.contains(&index) {
         return None;
     }
-    let before = &steps[index.saturating_sub(SIDE).max(1)..index];
-    let after = &steps[index + 1..(index + 1 + SIDE).min(inner.end)];
+    let before = &steps[index.saturating_sub(SIDE_STEPS).max(1)..index];
+    let after = &steps[index + 1..(index + 1 + SIDE_STEPS).min(inner.end)];
     let (left, right) = (median(before, |step| step.starts)?, median(after, |step| step.starts)?);
     if left.max(right) > SIDES_AGREE * left.min(right) {
         return None;
@@ -107,7 +107,7 @@ fn usual(steps: &[Step], index: usize) -> Option<Usual> {
     // For a normal distribution, the standard deviation is 1.4826 times the median absolute deviation.
     let spread =
         median(before, |step| (step.starts - left).abs())?.max(median(after, |step| (step.starts - right).abs())?);
-    let busy = median(before, |step| step.busy)?.max(median(after, |step| step.busy)?);
+    let busy = median(before, |step| step.concurrency)?.max(median(after, |step| step.concurrency)?);
     Some(Usual { starts, sigma: (1.4826 * spread).max(starts.sqrt()), busy })
 }
 
@@ -121,7 +121,7 @@ fn dip(axis: &Axis<'_>, steps: &Steps, (from, to): (usize, usize), usual: &Usual
     let within = &steps.steps[from..to];
     let count = within.len() as f64;
     let missing = usual.starts * count - within.iter().map(|step| step.starts).sum::<f64>();
-    let busy = within.iter().map(|step| step.busy).sum::<f64>() / count;
+    let busy = within.iter().map(|step| step.concurrency).sum::<f64>() / count;
     let begins = (steps.first + from as u64) * steps.width;
     let length = count as u64 * steps.width;
     let rate = usual.starts / (steps.width as f64 / 1e9);

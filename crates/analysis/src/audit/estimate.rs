@@ -3,7 +3,7 @@
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 
-use super::correction::corrected;
+use super::correction::correct;
 use super::dips::Dip;
 use super::finding::{CorrectedQuantile, QUANTILES, ReportedQuantile};
 use super::silence::Silence;
@@ -19,7 +19,7 @@ pub(super) struct Missing {
 
 impl Missing {
     /// Requests missing from a silence. Each would have waited until the end of the silence and then been served.
-    pub(super) fn of_silence(silence: &Silence) -> Missing {
+    pub(super) fn from_silence(silence: &Silence) -> Missing {
         let served = silence.usual_duration.min(silence.span.length());
         let spread = silence.expected.sqrt() * silence.dispersion.sqrt();
         Missing {
@@ -33,7 +33,7 @@ impl Missing {
         }
     }
 
-    pub(super) fn of_dip(dip: &Dip) -> Missing {
+    pub(super) fn from_dip(dip: &Dip) -> Missing {
         let spread = dip.missing / dip.sigma.max(1.0);
         Missing {
             shortest: 0,
@@ -67,7 +67,7 @@ fn with_missing(histogram: &Histogram, missing: &[Missing], which: usize) -> His
     all
 }
 
-pub(super) fn reported(histogram: &Histogram) -> Vec<ReportedQuantile> {
+pub(super) fn reported_quantiles(histogram: &Histogram) -> Vec<ReportedQuantile> {
     let quantile = |q: f64| Some(ReportedQuantile { q, value_ns: histogram.quantile(q)?.0 });
     QUANTILES.into_iter().filter_map(quantile).collect()
 }
@@ -81,7 +81,7 @@ pub(super) fn with_bounds(
 ) -> Vec<CorrectedQuantile> {
     let [low, best, mut high] = [0, 1, 2].map(|which| with_missing(histogram, missing, which));
     if let Some(interval) = interval {
-        let (filled, _) = corrected(histogram, interval);
+        let (filled, _) = correct(histogram, interval);
         if filled.quantile(0.99) > high.quantile(0.99) {
             high = filled;
         }

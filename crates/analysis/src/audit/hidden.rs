@@ -26,7 +26,7 @@ fn slow(durations: &Histogram) -> u64 {
 pub(super) fn share(durations: &Histogram) -> f64 {
     let slow = slow(durations);
     let times = durations.buckets().filter(|(low, ..)| low.0 > slow).map(|(low, _, count)| low.0 as f64 * count as f64);
-    of_all(times.sum(), durations)
+    share_of_all(times.sum(), durations)
 }
 
 /// Computes [`share`] from the quantiles and the length that a file states. Each request between two quantiles may have
@@ -61,7 +61,7 @@ pub(super) fn share_unseen(axis: &Axis<'_>, durations: &Histogram, resolution: u
         block.longest > slow && !is_open
     };
     let time = |index: usize| blocks[index].time_between(slow.max(slow_beside(blocks[index])), visible);
-    of_all((0..blocks.len()).filter(|index| hides(*index)).map(time).sum(), durations)
+    share_of_all((0..blocks.len()).filter(|index| hides(*index)).map(time).sum(), durations)
 }
 
 /// Returns the slow threshold within `block`, so that a service that became slower for good hides nothing.
@@ -70,7 +70,7 @@ fn slow_beside(block: &Durations) -> u64 {
     median.unwrap_or_default().saturating_mul(SLOW_FACTOR)
 }
 
-fn of_all(time: f64, durations: &Histogram) -> f64 {
+fn share_of_all(time: f64, durations: &Histogram) -> f64 {
     time / (durations.sum_ns() as f64).max(1.0)
 }
 

@@ -8,10 +8,10 @@ use truetail_run::{ForeignRun, ForeignView};
 use super::axis::Axis;
 use super::chance::{probability_by_chance, waits_for_answers};
 use super::dips::{Dip, dips};
-use super::estimate::{Missing, reported, with_bounds};
+use super::estimate::{Missing, reported_quantiles, with_bounds};
 use super::finding::{Audit, AuditFinding, Evidence};
 use super::hidden;
-use super::rows::{Given, MATERIAL, Rows};
+use super::rows::{KnownLoad, MATERIAL, Rows};
 use super::server;
 use super::silence::{Precision, Silence, Silences, silences};
 use super::summary;
@@ -33,7 +33,7 @@ const SIGMA_LIKELY: f64 = 6.0;
 const SIGMA_CERTAIN: f64 = 10.0;
 const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;
 
-struct Seen {
+struct Observations {
     silences: Silences,
     dips: Vec<Dip>,
     users: Option<WorkerFacts>,
@@ -46,12 +46,12 @@ struct Seen {
     /// Effective resolution of the starts, in nanoseconds.
     resolution: u64,
     /// Resolution of the starts in the file, in nanoseconds.
-    of_file: u64,
+    file_resolution: u64,
     time: u64,
     starts: u64,
 }
 
-pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: KnownLoad) -> Audit {
     let mut audit = by_times(rows, axis, run, given);
     if run.view == ForeignView::Server {
         server::adapt(&mut audit, given);
@@ -76,10 +76,10 @@ fn with_dropped(mut audit: Audit, run: &ForeignRun, dropped: u64) -> Audit {
     audit
 }
 
-fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
-    let seen = look(rows, &mut axis, run);
-    let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::of_silence).collect();
-    let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
+fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: KnownLoad) -> Audit {
+    let seen = observe(rows, &mut axis, run);
+    let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::from_silence).collect();
+    let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::from_dip).collect();
     let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
     if from_silences.max(from_dips) == AuditFinding::NoneSeen
         && seen.starts >= FEWEST_REQUESTS
@@ -108,7 +108,7 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
         missing_arrivals: (finding != AuditFinding::CannotTell).then(|| total(missing).round() as u64),
         users,
         expected_interval: interval,
-        reported: reported(&rows.durations),
+        reported: reported_quantiles(&rows.durations),
         corrected,
         stops: stops(&seen, finding, from_silences >= from_dips),
         timeline: None,
@@ -116,19 +116,19 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
 }
 
 /// Stretches that [`evidence`] describes.
-fn stops(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<AuditStop> {
+fn stops(seen: &Observations, finding: AuditFinding, by_silence: bool) -> Vec<AuditStop> {
     let omits = finding.is_omission();
     if omits && !by_silence {
-        return seen.dips.iter().map(AuditStop::of_dip).collect();
+        return seen.dips.iter().map(AuditStop::from_dip).collect();
     }
     let are_shown = seen.by_chance <= LIKELY;
-    seen.silences.waiting.iter().filter(|_| are_shown).map(AuditStop::of_silence).collect()
+    seen.silences.waiting.iter().filter(|_| are_shown).map(AuditStop::from_silence).collect()
 }
 
 /// Judges by durations if the starts are too coarse to show anything, but the tool is known to be a closed loop.
 /// Little's law gives the number of users if the file does not.
-fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
-    let is_coarse = seen.of_file > COARSE && seen.resolution == seen.of_file;
+fn by_tool(rows: &Rows, seen: &Observations, run: &ForeignRun, given: KnownLoad) -> Option<Audit> {
+    let is_coarse = seen.file_resolution > COARSE && seen.resolution == seen.file_resolution;
     if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
         return None;
     }
@@ -137,12 +137,12 @@ fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<A
     run.claims.rate_per_second = Some(seen.starts as f64 / seconds);
     let busy = rows.durations.sum_ns() as f64 / seen.time as f64;
     let users = given.users.or(Some((busy.round() as u32).max(1)));
-    let mut audit = summary::judge(Some(&rows.durations), rows, &run, Given { users, ..given });
+    let mut audit = summary::judge(Some(&rows.durations), rows, &run, KnownLoad { users, ..given });
     audit.evidence.push(coarse(seen));
     Some(audit)
 }
 
-fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
+fn observe(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Observations {
     let resolution = run.clock.start_resolution_ns.max(1);
     let workers = rows.workers.facts();
     // The end of a stall in the server says nothing about its clients.
@@ -157,9 +157,9 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let by_chance = probability_by_chance(&silences, axis.total(), precision);
     let waits = is_client && waits_for_answers(&silences);
     let is_shown = waits || users.is_some();
-    axis.leave_out(&[]);
+    axis.exclude(&[]);
     let width = axis.events.width();
-    Seen {
+    Observations {
         // With exact starts, an irregular schedule shows dips too. Dips then count only for a client that waits.
         dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
         by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
@@ -169,7 +169,7 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
         nothing_slow: hidden::share(&rows.durations) < MATERIAL,
         is_blind: is_blind(axis, rows, resolution),
         resolution: if width > COARSE { width.max(resolution) } else { resolution },
-        of_file: resolution,
+        file_resolution: resolution,
         time,
         starts: axis.total(),
     }
@@ -191,12 +191,12 @@ fn total(missing: &[Missing]) -> f64 {
     missing.iter().map(|one| one.counts[1]).sum()
 }
 
-fn matters(seen: &Seen, missing: &[Missing]) -> bool {
+fn matters(seen: &Observations, missing: &[Missing]) -> bool {
     let missing = total(missing);
     missing >= MATERIAL * (seen.starts as f64 + missing)
 }
 
-fn from_silences(seen: &Seen, missing: &[Missing]) -> AuditFinding {
+fn from_silences(seen: &Observations, missing: &[Missing]) -> AuditFinding {
     if !matters(seen, missing) || seen.by_chance > LIKELY {
         AuditFinding::NoneSeen
     } else if seen.by_chance <= CERTAIN {
@@ -206,7 +206,7 @@ fn from_silences(seen: &Seen, missing: &[Missing]) -> AuditFinding {
     }
 }
 
-fn from_dips(seen: &Seen, missing: &[Missing]) -> AuditFinding {
+fn from_dips(seen: &Observations, missing: &[Missing]) -> AuditFinding {
     let clear = |dip: &Dip| dip.sigma >= SIGMA_CERTAIN && COVER.contains(&dip.cover());
     if !matters(seen, missing) || seen.dips.iter().all(|dip| dip.sigma < SIGMA_LIKELY) {
         AuditFinding::NoneSeen
@@ -217,12 +217,13 @@ fn from_dips(seen: &Seen, missing: &[Missing]) -> AuditFinding {
     }
 }
 
-fn cannot_tell(seen: &Seen) -> AuditFinding {
-    let too_coarse = seen.of_file > COARSE && seen.time / seen.of_file < FEWEST_STEPS && !seen.nothing_slow;
+fn cannot_tell(seen: &Observations) -> AuditFinding {
+    let too_coarse =
+        seen.file_resolution > COARSE && seen.time / seen.file_resolution < FEWEST_STEPS && !seen.nothing_slow;
     if seen.is_blind || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
 }
 
-fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
+fn load(seen: &Observations, given: KnownLoad) -> (Option<u32>, Option<Nanos>) {
     let waiting = seen.users;
     let largest = seen.silences.waiting.iter().max_by(|a, b| a.expected.total_cmp(&b.expected));
     let blocked = largest.and_then(|silence| u32::try_from(silence.in_flight).ok());
@@ -232,14 +233,14 @@ fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
     (users, given.interval.or(inferred))
 }
 
-fn evidence(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
+fn evidence(seen: &Observations, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
     let mut found = Vec::new();
     let omits = finding.is_omission();
     if omits && by_silence {
-        found.push(of_silences(seen));
-        found.push(of_limit(seen));
+        found.push(silence_evidence(seen));
+        found.push(limit_evidence(seen));
     } else if omits {
-        found.extend(of_dips(seen));
+        found.extend(dip_evidence(seen));
     } else if !seen.silences.waiting.is_empty() && seen.by_chance <= LIKELY {
         found.push(too_little(seen));
     }
@@ -260,11 +261,11 @@ fn evidence(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<Evidenc
     found
 }
 
-fn longest(seen: &Seen) -> Option<&Silence> {
+fn longest(seen: &Observations) -> Option<&Silence> {
     seen.silences.waiting.iter().max_by_key(|silence| silence.span.length())
 }
 
-fn of_silences(seen: &Seen) -> Evidence {
+fn silence_evidence(seen: &Observations) -> Evidence {
     let silences = &seen.silences.waiting;
     let longest = longest(seen).map_or(Nanos::ZERO, |silence| Nanos(silence.span.length()));
     let at = longest_at(seen);
@@ -288,11 +289,11 @@ fn of_silences(seen: &Seen) -> Evidence {
     )
 }
 
-fn longest_at(seen: &Seen) -> u64 {
+fn longest_at(seen: &Observations) -> u64 {
     longest(seen).map_or(0, |silence| silence.span.from)
 }
 
-fn of_limit(seen: &Seen) -> Evidence {
+fn limit_evidence(seen: &Observations) -> Evidence {
     let limit = longest(seen).map_or(0, |silence| silence.in_flight);
     let requests = if limit == 1 { "request was" } else { "requests were" };
     Evidence::new(
@@ -302,7 +303,7 @@ fn of_limit(seen: &Seen) -> Evidence {
     )
 }
 
-fn of_dips(seen: &Seen) -> Option<Evidence> {
+fn dip_evidence(seen: &Observations) -> Option<Evidence> {
     let deepest = seen.dips.iter().max_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
     let missing: f64 = seen.dips.iter().map(|dip| dip.missing).sum();
     let whole = Nanos(seen.dips.iter().map(|dip| dip.length.0).sum());
@@ -329,7 +330,7 @@ fn of_dips(seen: &Seen) -> Option<Evidence> {
     ))
 }
 
-fn too_little(seen: &Seen) -> Evidence {
+fn too_little(seen: &Observations) -> Evidence {
     let missing: f64 = seen.silences.waiting.iter().map(|silence| silence.expected).sum();
     Evidence::new(
         "too_little_to_matter",
@@ -342,7 +343,7 @@ fn too_little(seen: &Seen) -> Evidence {
     )
 }
 
-fn waiting(seen: &Seen) -> Vec<Evidence> {
+fn waiting(seen: &Observations) -> Vec<Evidence> {
     let mut found = Vec::new();
     let gaps = &seen.silences;
     if seen.waits {
@@ -369,9 +370,9 @@ fn waiting(seen: &Seen) -> Vec<Evidence> {
     found
 }
 
-fn coarse(seen: &Seen) -> Evidence {
+fn coarse(seen: &Observations) -> Evidence {
     let resolution = time(Nanos(seen.resolution));
-    let why = if seen.resolution == seen.of_file {
+    let why = if seen.resolution == seen.file_resolution {
         format!("the file gives starts to {resolution} only")
     } else {
         format!("the file spans so long a time that starts are told apart to {resolution} only")

@@ -27,7 +27,7 @@ mod waited;
 mod waits;
 mod workers;
 
-pub use correction::{Corrected, CorrectedInterval, Correction, Corrector, corrected};
+pub use correction::{Corrected, CorrectedInterval, Correction, Corrector, correct};
 pub use finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
 pub use timeline::{AuditStop, AuditTimeline};
 pub use waited::WAITED_IN_CLIENT;
@@ -36,7 +36,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
 
 use axis::Axis;
-use rows::{Given, Rows};
+use rows::{KnownLoad, Rows};
 
 /// Audits the requests of a file one by one. Its memory is bounded: at most 15 MB, plus 30 bytes per worker.
 #[derive(Clone, Debug, Default)]
@@ -59,7 +59,7 @@ impl Auditor {
     /// Returns the result of the audit. `users` is the number of requests that may have been outstanding, and
     /// `expected_interval` is the sending interval of each user, if the caller knows them.
     pub fn finish(self, run: &ForeignRun, users: Option<u32>, expected_interval: Option<Nanos>) -> Audit {
-        let given = Given { users: users.or(run.load.users), interval: expected_interval };
+        let given = KnownLoad { users: users.or(run.load.users), interval: expected_interval };
         let rows = &self.rows;
         if !rows.have_starts() {
             let audit = waited::apply(summary::judge(rows.histogram(run), rows, run, given), rows.waits.as_ref());

@@ -22,7 +22,7 @@ const MAX_BLOCKS: usize = 1 << 9;
 const FIRST_SHIFT: u32 = 16;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Given {
+pub(super) struct KnownLoad {
     pub(super) users: Option<u32>,
     pub(super) interval: Option<Nanos>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Rows {
 impl Default for Rows {
     fn default() -> Rows {
         Rows {
-            events: Bins::new(MAX_BINS, FIRST_SHIFT).more_from(MORE_FROM),
+            events: Bins::new(MAX_BINS, FIRST_SHIFT).widen_from(MORE_FROM),
             blocks: Bins::new(MAX_BLOCKS, FIRST_SHIFT + 6),
             durations: Histogram::new(),
             workers: Workers::default(),
@@ -78,7 +78,7 @@ impl Rows {
         self.failed += u64::from(request.outcome.status().is_none_or(|status| status >= 400));
         self.says_failed |= request.outcome != NO_STATUS;
         if request.waited > Nanos::ZERO || self.waits.is_some() {
-            self.waits.get_or_insert_with(|| Waits::after(&self.durations)).add(request);
+            self.waits.get_or_insert_with(|| Waits::following(&self.durations)).add(request);
         }
         self.durations.record(request.duration);
         let Some((start, end)) = request.start_ns.and_then(|start| span(start, request.duration)) else { return };

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::finding::{Audit, AuditFinding, Evidence};
-use super::rows::Given;
+use super::rows::KnownLoad;
 
 /// Reduces a finding to what the server saw. The server itself may have stopped while its clients kept sending.
-pub(super) fn adapt(audit: &mut Audit, given: Given) {
+pub(super) fn adapt(audit: &mut Audit, given: KnownLoad) {
     if matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain) {
         audit.finding = AuditFinding::Likely;
         audit.missing_arrivals = None;

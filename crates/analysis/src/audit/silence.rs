@@ -80,7 +80,7 @@ pub(super) fn silences(axis: &mut Axis<'_>, precision: Precision) -> Silences {
         Silences { followed: suspects.len() as u64, not_followed: others.len() as u64, ..Silences::default() };
     // Slow stretches are known only from the usual rate, and the usual rate only without slow stretches. So two passes.
     let first: Vec<Span> = waiting(axis, &suspects).iter().map(|silence| silence.span).collect();
-    axis.leave_out(&first);
+    axis.exclude(&first);
     found.waiting = waiting(axis, &suspects);
     found.innocent = innocent(axis, &found.waiting);
     found

@@ -6,7 +6,7 @@ use super::axis::Axis;
 pub(super) struct Step {
     pub(super) starts: f64,
     /// Mean concurrency.
-    pub(super) busy: f64,
+    pub(super) concurrency: f64,
 }
 
 /// The steps of a run.
@@ -20,7 +20,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Divides a run into steps of `width`, rounded up to a multiple of `resolution`. Returns `None` on overflow.
-    pub(super) fn of(axis: &Axis<'_>, width: u64, resolution: u64) -> Option<Steps> {
+    pub(super) fn divide(axis: &Axis<'_>, width: u64, resolution: u64) -> Option<Steps> {
         let width = width.max(1).div_ceil(resolution.max(1)).checked_mul(resolution.max(1))?;
         let first = axis.events.begins(0) / width;
         let last = axis.events.begins(axis.bins()) / width;
@@ -33,7 +33,7 @@ impl Steps {
             step.starts += f64::from(cell.starts);
             // Starts and ends lie anywhere in the bin, so this takes the mean of its beginning and end.
             let mean = (in_flight + axis.in_flight_after(index)).max(0) as f64 / 2.0;
-            steps[(begins / width - first) as usize].busy += mean * axis.events.width() as f64 / width as f64;
+            steps[(begins / width - first) as usize].concurrency += mean * axis.events.width() as f64 / width as f64;
             in_flight = axis.in_flight_after(index);
         }
         Some(Steps { first, width, steps })

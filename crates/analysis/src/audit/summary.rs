@@ -6,10 +6,10 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignRun, LatencyFrom};
 
-use super::estimate::{Missing, reported, with_bounds};
+use super::estimate::{Missing, reported_quantiles, with_bounds};
 use super::finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
 use super::hidden;
-use super::rows::{Given, MATERIAL, Rows};
+use super::rows::{KnownLoad, MATERIAL, Rows};
 
 /// A request holds its user up if it takes this many of the user's intervals. A lower limit would be exceeded in any
 /// service with varying times: exponential times exceed 3 means in 5 % of all cases, and 10 means in 1 of 22,000.
@@ -17,7 +17,7 @@ const SLOW_INTERVALS: f64 = 10.0;
 /// A tool on a schedule that reached this share of its rate left out nothing that matters.
 const KEPT_UP: f64 = 0.99;
 
-pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: Given) -> Audit {
+pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: KnownLoad) -> Audit {
     let told = told(histogram, run, given);
     let requests = if rows.requests > 0 {
         Some(rows.requests)
@@ -40,7 +40,7 @@ pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun
 }
 
 /// Conclusions that do not need starts.
-struct Told {
+struct Conclusion {
     finding: AuditFinding,
     evidence: Vec<Evidence>,
     missing: Option<f64>,
@@ -48,36 +48,41 @@ struct Told {
     corrected: Vec<CorrectedQuantile>,
 }
 
-impl Told {
-    fn only(finding: AuditFinding, evidence: Evidence, interval: Option<Nanos>) -> Told {
-        Told { finding, evidence: vec![evidence], missing: None, interval, corrected: Vec::new() }
+impl Conclusion {
+    fn only(finding: AuditFinding, evidence: Evidence, interval: Option<Nanos>) -> Conclusion {
+        Conclusion { finding, evidence: vec![evidence], missing: None, interval, corrected: Vec::new() }
     }
 }
 
-fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
-    if let Some(told) = of_dropped(run, given) {
+fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: KnownLoad) -> Conclusion {
+    if let Some(told) = dropped_conclusion(run, given) {
         return told;
     }
     match run.claims.latency_from {
         LatencyFrom::Intended => {
-            Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, intended(), given.interval) }
+            Conclusion { missing: Some(0.0), ..Conclusion::only(AuditFinding::NoneSeen, intended(), given.interval) }
         }
-        LatencyFrom::BackFilled => Told::only(AuditFinding::CannotTell, back_filled(), given.interval),
+        LatencyFrom::BackFilled => Conclusion::only(AuditFinding::CannotTell, back_filled(), given.interval),
         LatencyFrom::Send => match run.load.model {
             Some(LoadModelKind::Closed) => closed(histogram, run, given),
             Some(LoadModelKind::Open | LoadModelKind::PartlyOpen) | None if nothing_slow(histogram, run) => {
-                Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, too_fast(), given.interval) }
+                Conclusion {
+                    missing: Some(0.0),
+                    ..Conclusion::only(AuditFinding::NoneSeen, too_fast(), given.interval)
+                }
             }
             Some(LoadModelKind::Open) => open(run, given),
-            Some(LoadModelKind::PartlyOpen) | None => Told::only(AuditFinding::CannotTell, no_starts(), given.interval),
+            Some(LoadModelKind::PartlyOpen) | None => {
+                Conclusion::only(AuditFinding::CannotTell, no_starts(), given.interval)
+            }
         },
     }
 }
 
-fn of_dropped(run: &ForeignRun, given: Given) -> Option<Told> {
+fn dropped_conclusion(run: &ForeignRun, given: KnownLoad) -> Option<Conclusion> {
     let dropped = material_drops(run, run.claims.requests.or(run.claims.measured).unwrap_or(0))?;
     let missing = dropped_requests(run, dropped).map(|requests| requests as f64);
-    Some(Told { missing, ..Told::only(AuditFinding::Certain, dropping(run, dropped), given.interval) })
+    Some(Conclusion { missing, ..Conclusion::only(AuditFinding::Certain, dropping(run, dropped), given.interval) })
 }
 
 /// Number of requests or iterations that the tool counts as due and not sent, if it is material beside `sent`.
@@ -107,30 +112,32 @@ pub(super) fn dropping(run: &ForeignRun, dropped: u64) -> Evidence {
     Evidence::new("dropped", message, &[("dropped", json!(dropped))])
 }
 
-fn open(run: &ForeignRun, given: Given) -> Told {
+fn open(run: &ForeignRun, given: KnownLoad) -> Conclusion {
     let rates = run.claims.rate_per_second.zip(run.load.rate_per_second);
-    let Some((sent, asked)) = rates else { return Told::only(AuditFinding::CannotTell, no_starts(), given.interval) };
+    let Some((sent, asked)) = rates else {
+        return Conclusion::only(AuditFinding::CannotTell, no_starts(), given.interval);
+    };
     let numbers = [("rate_per_second", json!(sent)), ("asked_per_second", json!(asked))];
     if sent >= KEPT_UP * asked {
         let message =
             format!("the tool sends on a schedule, and sent {sent:.1} of the {asked:.1} requests per second asked for");
         let evidence = Evidence::new("kept_its_rate", message, &numbers);
-        return Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, evidence, given.interval) };
+        return Conclusion { missing: Some(0.0), ..Conclusion::only(AuditFinding::NoneSeen, evidence, given.interval) };
     }
     let message = format!(
         "the tool sends on a schedule, but sent only {sent:.1} of the {asked:.1} requests per second asked for; without the \
          starts of single requests nobody can tell when the others were missing"
     );
-    Told::only(AuditFinding::CannotTell, Evidence::new("below_its_rate", message, &numbers), given.interval)
+    Conclusion::only(AuditFinding::CannotTell, Evidence::new("below_its_rate", message, &numbers), given.interval)
 }
 
 /// Judges a closed loop. While a request took v, its user did not send v / interval − 1 others.
-fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
+fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: KnownLoad) -> Conclusion {
     let Some(measured) = measured(histogram, run) else {
-        return Told::only(AuditFinding::CannotTell, no_count(run), given.interval);
+        return Conclusion::only(AuditFinding::CannotTell, no_count(run), given.interval);
     };
     let Some(interval) = interval(run, given) else {
-        return Told::only(AuditFinding::CannotTell, no_interval(), given.interval);
+        return Conclusion::only(AuditFinding::CannotTell, no_interval(), given.interval);
     };
     let tail = tail(histogram, run, measured);
     let users = given.users.map_or(1.0, f64::from);
@@ -147,7 +154,7 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
         (true, _) => AuditFinding::Certain,
         (false, true) => AuditFinding::Likely,
         (false, false) if histogram.is_none() && share(most_hidden(run, measured, interval)) >= MATERIAL => {
-            return Told::only(AuditFinding::CannotTell, between_quantiles(), Some(Nanos(interval as u64)));
+            return Conclusion::only(AuditFinding::CannotTell, between_quantiles(), Some(Nanos(interval as u64)));
         }
         (false, false) => AuditFinding::NoneSeen,
     };
@@ -156,7 +163,7 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     let omits = finding != AuditFinding::NoneSeen;
     let missing = if omits { missing(&slow, interval, low, high) } else { Vec::new() };
     let corrected = with_bounds(&base, &missing, None);
-    Told {
+    Conclusion {
         finding,
         evidence: vec![held_up(finding, longest, interval, low, high)],
         missing: Some(missing.iter().map(|one| one.counts[1]).sum()),
@@ -219,7 +226,7 @@ fn held_up(finding: AuditFinding, longest: u64, interval: Nanos, low: f64, high:
 }
 
 /// Sending interval of each user, in nanoseconds.
-fn interval(run: &ForeignRun, given: Given) -> Option<f64> {
+fn interval(run: &ForeignRun, given: KnownLoad) -> Option<f64> {
     let by_rate = || Some(f64::from(given.users?) / run.claims.rate_per_second.filter(|rate| *rate > 0.0)? * 1e9);
     let interval = given.interval.map(|interval| interval.0 as f64).or_else(by_rate)?;
     (interval > 0.0).then_some(interval)
@@ -282,7 +289,7 @@ fn interpolated(run: &ForeignRun, measured: u64) -> Histogram {
 
 fn reported_by(histogram: Option<&Histogram>, run: &ForeignRun) -> Vec<ReportedQuantile> {
     if let Some(histogram) = histogram {
-        return reported(histogram);
+        return reported_quantiles(histogram);
     }
     let claimed = |q: f64| {
         let value_ns =

@@ -49,12 +49,12 @@ impl AuditStop {
         self.to_ns.saturating_sub(self.from_ns)
     }
 
-    pub(super) fn of_silence(silence: &Silence) -> AuditStop {
+    pub(super) fn from_silence(silence: &Silence) -> AuditStop {
         let span = silence.span;
         AuditStop { from_ns: span.from, to_ns: span.to, missing: silence.expected, is_silence: true }
     }
 
-    pub(super) fn of_dip(dip: &Dip) -> AuditStop {
+    pub(super) fn from_dip(dip: &Dip) -> AuditStop {
         let to_ns = dip.from.saturating_add(dip.length.0);
         AuditStop { from_ns: dip.from, to_ns, missing: dip.missing, is_silence: false }
     }
@@ -66,7 +66,7 @@ pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
     let whole = axis.events.begins(used.1) - axis.events.begins(used.0);
     let for_starts = (STARTS_A_COLUMN * whole as f64 / axis.total().max(1) as f64) as u64;
     let width = (whole / MAX_COLUMNS).max(for_starts.min(whole)).max(axis.events.width()).max(axis.blocks.width());
-    let steps = Steps::of(&axis, width, resolution)?;
+    let steps = Steps::divide(&axis, width, resolution)?;
     // Bins may extend beyond the data.
     let column = |bin: usize| (axis.events.begins(bin) / steps.width - steps.first) as usize;
     let (first, last) = (column(used.0), column(used.1 - 1).min(steps.steps.len() - 1));
@@ -79,7 +79,7 @@ pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
         from_ns: (steps.first + first as u64) * steps.width,
         column_ns: steps.width,
         starts_per_s: (first..=last).map(rate).collect(),
-        in_flight: steps.steps[first..=last].iter().map(|step| step.busy).collect(),
+        in_flight: steps.steps[first..=last].iter().map(|step| step.concurrency).collect(),
         median_ns: durations[first..=last].iter().map(Durations::median).collect(),
         longest_ns: durations[first..=last].iter().map(|one| (one.count() > 0).then_some(one.longest)).collect(),
     })

@@ -30,8 +30,8 @@ pub(super) struct Usual {
 pub(super) fn usual(axis: &Axis<'_>, span: Span, before: usize, after: usize) -> Option<Usual> {
     let mean_rate = axis.total() as f64 / axis.total_time().max(1) as f64;
     let reach = (USUAL_STARTS as f64 / mean_rate).max(span.length() as f64 * USUAL_LENGTHS as f64) as u64;
-    let from = axis.back(before, reach);
-    let to = axis.forward(after, reach);
+    let from = axis.first_bin_within(before, reach);
+    let to = axis.first_bin_after(after, reach);
     let (left, right) = (side(axis, from, before)?, side(axis, after, to)?);
     Some(Usual {
         rate: left.rate.min(right.rate),
@@ -56,7 +56,7 @@ fn side(axis: &Axis<'_>, from: usize, to: usize) -> Option<Side> {
     let part = (time / PARTS as u64).max(1);
     let (mut at, mut squares, mut parts) = (from, 0.0, 0.0);
     while at < to {
-        let next = axis.forward(at, part).clamp(at + 1, to);
+        let next = axis.first_bin_after(at, part).clamp(at + 1, to);
         let expected = count as f64 * axis.time_between(at, next) as f64 / time as f64;
         if expected > 0.0 {
             squares += (axis.starts_between(at, next) as f64 - expected).powi(2) / expected;

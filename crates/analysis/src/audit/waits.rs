@@ -20,7 +20,7 @@ pub(super) struct Waits {
 
 impl Waits {
     /// Starts counting waits after requests with `latencies`. No request waited before.
-    pub(super) fn after(latencies: &Histogram) -> Waits {
+    pub(super) fn following(latencies: &Histogram) -> Waits {
         Waits { waited: 0, longest: Nanos::ZERO, whole: latencies.clone() }
     }
 

@@ -12,7 +12,7 @@ use truetail_model::record::Snapshot;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 
 use super::evidence::Evidence;
-use super::objective::{Bad, Objective};
+use super::objective::{BadRequest, Objective};
 use super::sample::Sample;
 use crate::gates::{Clause, FailIf, Gate, GateError, mirrored};
 
@@ -50,7 +50,7 @@ impl FromStr for AbortRule {
         let clause = Clause::parse(text).map_err(GateError)?;
         let refuse = |why: String| Err(GateError(format!("'{quoted}' {why}")));
         let takes = "--abort-on takes error-rate, unanswered, or a percentile of a time";
-        let Some((bad, allowed)) = Bad::counted_in(&clause, clause.or_equal) else {
+        let Some((bad, allowed)) = BadRequest::counted_in(&clause, clause.or_equal) else {
             return refuse(format!("cannot end a run early; {takes}"));
         };
         if !clause.upward {
@@ -85,9 +85,9 @@ impl AbortRule {
     /// The finding, in words.
     fn describe(&self, sample: &Sample) -> String {
         let how = match self.objective.bad() {
-            Bad::Slow { .. } => "took longer or were not answered",
-            Bad::Failed => "failed",
-            Bad::Unanswered => "were not answered",
+            BadRequest::Slow { .. } => "took longer or were not answered",
+            BadRequest::Failed => "failed",
+            BadRequest::Unanswered => "were not answered",
         };
         let requests = sample.requests() + sample.overdue;
         format!("'{self}': {:.1}% of {requests} requests so far {how}", sample.share() * 100.0)

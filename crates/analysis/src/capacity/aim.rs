@@ -24,7 +24,7 @@ const SAME: f64 = 0.3;
 
 /// Share of bad requests in a probe.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Seen {
+pub(super) struct ProbeRatio {
     /// Requests per second.
     pub(super) rate: f64,
     /// Share of bad requests divided by the allowed share.
@@ -33,7 +33,7 @@ pub(super) struct Seen {
     pub(super) weight: f64,
 }
 
-impl Seen {
+impl ProbeRatio {
     /// Weight in the estimate of the limit. It falls with the distance from the limit, because the curve is bent.
     fn weight_here(&self) -> f64 {
         self.weight * (-0.5 * (self.ratio.ln() / NEAR).powi(2)).exp()
@@ -42,7 +42,7 @@ impl Seen {
 
 /// Returns the next rate between `lower` and `top`. `open` holds the rates that stayed undecided, and `curve` the
 /// results of the probes. Returns `None` if all sensible rates are in `open`.
-pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[Seen], resolution: f64) -> Option<f64> {
+pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[ProbeRatio], resolution: f64) -> Option<f64> {
     let (low, high) = (lower.ln(), top.ln());
     let open: Vec<f64> = open.iter().map(|rate| rate.ln()).filter(|x| (low..high).contains(x)).collect();
     let offset = OFFSET * resolution.ln_1p();
@@ -73,7 +73,7 @@ fn narrowing(low: f64, high: f64, center: f64, resolution: f64) -> Option<f64> {
 
 /// Logarithm of the rate with ratio 1, which is the limit. A first line through all useful probes gives a rough value,
 /// and a second line through the probes within about the resolution refines it. Kept away from the ends of the bracket.
-pub(super) fn crossing(low: f64, high: f64, curve: &[Seen], resolution: f64) -> Option<f64> {
+pub(super) fn crossing(low: f64, high: f64, curve: &[ProbeRatio], resolution: f64) -> Option<f64> {
     fit(low, high, curve, resolution).map(|fit| fit.crossing)
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Fit {
 }
 
 /// Fits the line whose [`crossing`] is the limit.
-pub(super) fn fit(low: f64, high: f64, curve: &[Seen], resolution: f64) -> Option<Fit> {
+pub(super) fn fit(low: f64, high: f64, curve: &[ProbeRatio], resolution: f64) -> Option<Fit> {
     let useful = curve.iter().filter(|seen| (1.0 / FARTHEST_RATIO..FARTHEST_RATIO).contains(&seen.ratio));
     let points: Vec<[f64; 3]> = useful.map(|seen| [seen.rate.ln(), seen.ratio.ln(), seen.weight_here()]).collect();
     let crosses = points.iter().any(|point| point[1] <= 0.0) && points.iter().any(|point| point[1] > 0.0);

@@ -4,7 +4,7 @@
 //! the limit as the resolution allows. Without an estimate of the limit, they are the ends of the bracket.
 
 use super::aim::ROUNDING;
-use super::trial::{Purpose, Trial};
+use super::probe_spec::{ProbeSpec, Purpose};
 
 /// Smallest distance of an end from the limit, as a part of the resolution. Small, because the limit is an estimate.
 const CLOSEST: f64 = 0.2;
@@ -35,7 +35,7 @@ pub(super) struct Confirmed {
 impl Confirmed {
     /// Records that the end probed by `trial` did not hold. If this leaves no room for other ends within `resolution`,
     /// confirmations become longer from now on. They may then be as near to the limit as before.
-    pub(super) fn did_not_hold(&mut self, trial: &Trial, resolution: f64) {
+    pub(super) fn record_failure(&mut self, trial: &ProbeSpec, resolution: f64) {
         let Failed { lower, upper } = &mut self.failed;
         match trial.purpose {
             Purpose::ConfirmLower => *lower = Some(lower.map_or(trial.rate, |other| other.min(trial.rate))),

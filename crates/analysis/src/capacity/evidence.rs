@@ -30,7 +30,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Ignores the `near` requests, ten times as frequent as allowed bad ones. This suffices to choose the next probe.
-    pub(super) fn of_a_search(self) -> Evidence<'a> {
+    pub(super) fn for_search(self) -> Evidence<'a> {
         Evidence { cautious: false, ..self }
     }
 

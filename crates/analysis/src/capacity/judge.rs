@@ -7,8 +7,8 @@ use super::answer::Answer;
 use super::evidence::Evidence;
 use super::looks::Looks;
 use super::objective::Objective;
+use super::probe_spec::{ProbeSpec, Purpose};
 use super::sample::Sample;
-use super::trial::{Purpose, Trial};
 use crate::gates::LoadEffects;
 
 /// A confirmation on the wrong side of the limit is given up when it is this many times as long as at its first look.
@@ -16,7 +16,7 @@ const GIVE_UP_AFTER: u64 = 2;
 
 /// State of a probe at one moment.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Look {
+pub struct ProbeState {
     /// Length of the probe until now.
     pub elapsed: Nanos,
     /// One sample for each objective, in their order.
@@ -32,12 +32,12 @@ pub struct ProbeJudge {
     looks: Looks,
     purpose: Purpose,
     give_up_from: Nanos,
-    last: Option<Look>,
+    last: Option<ProbeState>,
 }
 
 impl ProbeJudge {
     /// Creates a judge of the probe `trial` with these objectives.
-    pub fn new(objectives: &[Objective], trial: &Trial) -> ProbeJudge {
+    pub fn new(objectives: &[Objective], trial: &ProbeSpec) -> ProbeJudge {
         ProbeJudge {
             allowed: objectives.iter().map(Objective::allowed).collect(),
             looks: Looks::new(trial.shortest, trial.longest, trial.level),
@@ -53,7 +53,7 @@ impl ProbeJudge {
     }
 
     /// Looks at the probe. Returns its answer if the probe may end.
-    pub fn look(&mut self, look: Look) -> Option<Answer> {
+    pub fn look(&mut self, look: ProbeState) -> Option<Answer> {
         let answer = self.decide(&look);
         let elapsed = look.elapsed;
         self.last = Some(look);
@@ -78,10 +78,10 @@ impl ProbeJudge {
 
     fn evidence<'a>(&self, sample: &'a Sample, allowed: f64, level: f64) -> Evidence<'a> {
         let evidence = Evidence::new(sample, allowed, level);
-        if self.purpose == Purpose::Bracket { evidence.of_a_search() } else { evidence }
+        if self.purpose == Purpose::Bracket { evidence.for_search() } else { evidence }
     }
 
-    fn decide(&mut self, look: &Look) -> Option<Answer> {
+    fn decide(&mut self, look: &ProbeState) -> Option<Answer> {
         if look.backlog_grows {
             return Some(Answer::Misses);
         }
@@ -108,8 +108,8 @@ impl ProbeJudge {
 /// Returns true if the generator spoilt a probe with this answer. A service that misses under less load than planned
 /// also misses under the full load, but meeting under less load proves nothing. Unplanned bursts can make a service
 /// miss, but a service that meets despite bursts meets.
-pub fn spoilt(answer: Answer, verdict: &Verdict) -> bool {
-    let effects = LoadEffects::of(verdict);
+pub fn is_spoilt(answer: Answer, verdict: &Verdict) -> bool {
+    let effects = LoadEffects::from_verdict(verdict);
     match answer {
         Answer::Meets => effects.unknown || effects.lower_load,
         Answer::Misses => effects.unknown || effects.bursts,

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::aim::{self, Seen};
+use super::aim::{self, ProbeRatio};
 
 /// Fewest points with an interval: the two parameters of a line, and one more to measure the scatter.
 const FEWEST_POINTS: f64 = 3.0;
@@ -29,7 +29,7 @@ impl LimitEstimate {
     pub(super) fn between(
         lower: f64,
         upper: f64,
-        curve: &[Seen],
+        curve: &[ProbeRatio],
         resolution: f64,
         confidence: f64,
     ) -> Option<LimitEstimate> {
@@ -73,9 +73,10 @@ mod tests {
     use super::*;
 
     /// Probes of a service whose share of bad requests grows as the tenth power of the rate, with scatter.
-    fn curve(limit: f64, scatter: &[f64]) -> Vec<Seen> {
+    fn curve(limit: f64, scatter: &[f64]) -> Vec<ProbeRatio> {
         let rates = (0..scatter.len()).map(|i| limit * (0.96 + 0.08 * i as f64 / (scatter.len() - 1) as f64));
-        let seen = |(rate, off): (f64, &f64)| Seen { rate, ratio: (rate / limit).powi(10) * off.exp(), weight: 1.0 };
+        let seen =
+            |(rate, off): (f64, &f64)| ProbeRatio { rate, ratio: (rate / limit).powi(10) * off.exp(), weight: 1.0 };
         rates.zip(scatter).map(seen).collect()
     }
 

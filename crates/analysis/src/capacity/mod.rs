@@ -7,11 +7,11 @@
 //! |---|---|
 //! | `objective` | an objective such as `p99 < 50ms`: the bad requests and their allowed share |
 //! | `sample` | the bad requests of a probe, by stretch |
-//! | `of_run` | the bad requests of a run, by stretch |
+//! | `run_sample` | the bad requests of a run, by stretch |
 //! | `evidence` | evidence that fewer or more requests than allowed are bad |
 //! | `looks` | times of the looks at a probe, and the level that each look may spend |
 //! | `judge`, `answer` | the answer of a probe |
-//! | `search`, `trial` | the rates to probe, and what their answers prove |
+//! | `search`, `probe_spec` | the rates to probe, and what their answers prove |
 //! | `abort` | a condition that ends any run early, proven in the same way |
 //! | `aim` | the estimated limit and the next rate |
 //! | `ends` | the rates for the proof of both ends |
@@ -25,19 +25,19 @@ mod judge;
 mod limit_estimate;
 mod looks;
 mod objective;
-mod of_run;
+mod probe_spec;
 mod rates;
+mod run_sample;
 mod sample;
 mod search;
 #[cfg(test)]
 mod tests;
-mod trial;
 
 pub use abort::{AbortRule, AbortWatch};
 pub use answer::Answer;
-pub use judge::{Look, ProbeJudge, spoilt};
+pub use judge::{ProbeJudge, ProbeState, is_spoilt};
 pub use limit_estimate::LimitEstimate;
 pub use objective::{Objective, ObjectiveError};
+pub use probe_spec::{FinishedProbe, ProbeSpec, Purpose};
 pub use sample::{Sample, Stretch};
 pub use search::{Search, SearchLimits, SearchState, Step};
-pub use trial::{Probed, Purpose, Trial};

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use truetail_model::record::{Metric, Outcome, RequestRecord};
 
-use crate::gates::{Clause, Subject, wrong_way_round};
+use crate::gates::{Clause, Subject, wrong_polarity};
 
 /// An objective of a service, such as `p99 < 50ms` or `error-rate < 0.1%`.
 ///
@@ -14,13 +14,13 @@ use crate::gates::{Clause, Subject, wrong_way_round};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Objective {
     text: String,
-    bad: Bad,
+    bad: BadRequest,
     allowed: f64,
 }
 
 /// Definition of a bad request.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Bad {
+pub(super) enum BadRequest {
     /// Requests that take this long or longer, and requests without an answer.
     Slow {
         metric: Metric,
@@ -61,7 +61,7 @@ impl FromStr for Objective {
         let clause = Clause::parse(text).map_err(ObjectiveError)?;
         let refuse = |why: &str| Err(ObjectiveError(format!("'{quoted}': {why}")));
         if clause.upward && clause.subject != Subject::Throughput {
-            return Err(ObjectiveError(wrong_way_round("--slo", text, "is not met by a good service")));
+            return Err(ObjectiveError(wrong_polarity("--slo", text, "is not met by a good service")));
         }
         if clause.has_target {
             return refuse("an objective is about all requests; leave {…} out");
@@ -78,7 +78,7 @@ impl FromStr for Objective {
             Subject::Quantile(..) | Subject::ErrorRate | Subject::Unanswered => {}
         }
         // '< 50ms' makes 50 ms bad, '<= 50ms' does not.
-        let (bad, allowed) = Bad::counted_in(&clause, !clause.or_equal).expect("other subjects are refused");
+        let (bad, allowed) = BadRequest::counted_in(&clause, !clause.or_equal).expect("other subjects are refused");
         if allowed <= 0.0 || allowed >= 1.0 {
             return refuse("no number of requests can prove this; write a share between 0 and 100%, such as 0.1%");
         }
@@ -86,22 +86,22 @@ impl FromStr for Objective {
     }
 }
 
-impl Bad {
+impl BadRequest {
     /// Requests that count against a clause, and their share at its limit, in [0, 1]. `None` if none can be counted.
     /// With `limit_is_bad`, a request that takes exactly the limit counts.
-    pub(super) fn counted_in(clause: &Clause, limit_is_bad: bool) -> Option<(Bad, f64)> {
+    pub(super) fn counted_in(clause: &Clause, limit_is_bad: bool) -> Option<(BadRequest, f64)> {
         let first_bad = (clause.limit as u64).saturating_add(u64::from(!limit_is_bad));
         match clause.subject {
-            Subject::Quantile(metric, q) => Some((Bad::Slow { metric, from_ns: first_bad }, 1.0 - q)),
-            Subject::ErrorRate => Some((Bad::Failed, clause.limit)),
-            Subject::Unanswered => Some((Bad::Unanswered, clause.limit)),
+            Subject::Quantile(metric, q) => Some((BadRequest::Slow { metric, from_ns: first_bad }, 1.0 - q)),
+            Subject::ErrorRate => Some((BadRequest::Failed, clause.limit)),
+            Subject::Unanswered => Some((BadRequest::Unanswered, clause.limit)),
             Subject::Mean | Subject::CheckFailures | Subject::Throughput | Subject::Streams | Subject::Sessions => None,
         }
     }
 }
 
 impl Objective {
-    pub(super) fn new(text: &str, bad: Bad, allowed: f64) -> Objective {
+    pub(super) fn new(text: &str, bad: BadRequest, allowed: f64) -> Objective {
         Objective { text: text.to_owned(), bad, allowed }
     }
 
@@ -113,37 +113,39 @@ impl Objective {
     /// Metric and quantile in (0, 1), if the objective limits a time.
     pub fn quantile(&self) -> Option<(Metric, f64)> {
         match self.bad {
-            Bad::Slow { metric, .. } => Some((metric, 1.0 - self.allowed)),
-            Bad::Failed | Bad::Unanswered => None,
+            BadRequest::Slow { metric, .. } => Some((metric, 1.0 - self.allowed)),
+            BadRequest::Failed | BadRequest::Unanswered => None,
         }
     }
 
     /// Limit in nanoseconds, if the objective limits a time. Requests are bad from this time on.
     pub fn limit_ns(&self) -> Option<u64> {
         match self.bad {
-            Bad::Slow { from_ns, .. } => Some(from_ns),
-            Bad::Failed | Bad::Unanswered => None,
+            BadRequest::Slow { from_ns, .. } => Some(from_ns),
+            BadRequest::Failed | BadRequest::Unanswered => None,
         }
     }
 
     /// Returns true if an answer with an error status is bad, no matter how fast it is.
     pub fn counts_error_statuses(&self) -> bool {
-        self.bad == Bad::Failed
+        self.bad == BadRequest::Failed
     }
 
-    pub(super) fn bad(&self) -> Bad {
+    pub(super) fn bad(&self) -> BadRequest {
         self.bad
     }
 
     /// Time that decides whether a request is bad: [`u64::MAX`] without any time, `None` if the request does not count.
     /// With `without_generator`, the generator's own delay is subtracted.
-    pub(super) fn time_of(&self, record: &RequestRecord, without_generator: bool) -> Option<u64> {
+    pub(super) fn judged_time(&self, record: &RequestRecord, without_generator: bool) -> Option<u64> {
         match self.bad {
-            Bad::Slow { .. } if !record.outcome.is_response() => Some(u64::MAX),
-            Bad::Slow { metric: Metric::ResponseTime, .. } if without_generator => Some(record.without_generator().0),
-            Bad::Slow { metric, .. } => metric.value(record).map(|time| time.0),
-            Bad::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
-            Bad::Unanswered => Some(if record.outcome.is_response() { 0 } else { u64::MAX }),
+            BadRequest::Slow { .. } if !record.outcome.is_response() => Some(u64::MAX),
+            BadRequest::Slow { metric: Metric::ResponseTime, .. } if without_generator => {
+                Some(record.without_generator().0)
+            }
+            BadRequest::Slow { metric, .. } => metric.value(record).map(|time| time.0),
+            BadRequest::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
+            BadRequest::Unanswered => Some(if record.outcome.is_response() { 0 } else { u64::MAX }),
         }
     }
 
@@ -178,7 +180,7 @@ mod unit {
             let record = RequestRecord::new(arrival, Timestamp(0), Timestamp(1_000), outcome);
             for text in ["p99 < 50ms", "service-time p99 < 50ms", "first-byte p99 < 50ms"] {
                 let objective: Objective = text.parse().expect(text);
-                assert_eq!(objective.time_of(&record, false), Some(u64::MAX), "{text} {outcome:?}");
+                assert_eq!(objective.judged_time(&record, false), Some(u64::MAX), "{text} {outcome:?}");
             }
         }
     }

@@ -38,7 +38,7 @@ impl Sample {
     /// Creates a sample from times in nanoseconds, in the order of the intended starts. Times from `bad_from` on are
     /// bad, and the share `allowed` in (0, 1) may be. `surely` holds the times without what the generator may have
     /// added. The first tenth is skipped.
-    pub fn of_times(times: &[u64], surely: &[u64], bad_from: u64, allowed: f64) -> Sample {
+    pub fn from_times(times: &[u64], surely: &[u64], bad_from: u64, allowed: f64) -> Sample {
         let lead_in = times.len() / LEAD_IN;
         let (times, surely) = (&times[lead_in..], &surely[lead_in.min(surely.len())..]);
         let near_from = near_level(times, allowed).min(bad_from);
@@ -57,7 +57,7 @@ impl Sample {
     }
 
     /// Creates a sample from rows of equal time. Merges rows if there are too many, and skips the first tenth.
-    pub fn of_rows(rows: &[Stretch]) -> Sample {
+    pub fn from_rows(rows: &[Stretch]) -> Sample {
         let rows = &rows[rows.len() / LEAD_IN..];
         let count = rows.len().min(MAX_STRETCHES);
         let mut stretches = vec![Stretch::default(); count];

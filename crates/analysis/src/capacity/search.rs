@@ -13,12 +13,12 @@
 use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 
-use super::aim::{self, Seen};
+use super::aim::{self, ProbeRatio};
 use super::answer::Answer;
 use super::ends::{Confirmed, Ends};
 use super::limit_estimate::LimitEstimate;
+use super::probe_spec::{FinishedProbe, ProbeSpec, Purpose};
 use super::rates::{highest, lowest, rounded};
-use super::trial::{Probed, Purpose, Trial};
 
 const BRACKET_FACTOR: f64 = 2.0;
 /// Part of its error probability that an end may spend at first. Each later confirmation gets that part of the rest.
@@ -75,7 +75,7 @@ pub enum SearchState {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Step {
     /// Make this probe.
-    Probe(Trial),
+    Probe(ProbeSpec),
     /// Stop, because nothing is left to probe.
     Done(SearchState),
 }
@@ -90,12 +90,12 @@ pub struct Search {
     /// Rates that stayed open since probes last became longer.
     open: Vec<f64>,
     /// Probes that help to estimate the limit.
-    curve: Vec<Seen>,
+    curve: Vec<ProbeRatio>,
     confirmed: Confirmed,
     /// Lowest rate that the generator spoilt twice.
     ceiling: Option<f64>,
     /// Probe to repeat, with the number of attempts.
-    again: Option<(Trial, u32)>,
+    again: Option<(ProbeSpec, u32)>,
     lengthened: u32,
     /// True if short probes can no longer improve the estimate of the limit.
     is_aimed: bool,
@@ -163,12 +163,12 @@ impl Search {
     }
 
     /// Records the answer of a probe.
-    pub fn record(&mut self, probed: &Probed) {
-        let Probed { trial, answer, ratio } = *probed;
+    pub fn record(&mut self, probed: &FinishedProbe) {
+        let FinishedProbe { trial, answer, ratio } = *probed;
         let made = self.again.take().map_or(1, |(_, made)| made + 1);
         if answer != Answer::GeneratorLimit {
             let weight = self.weight(&trial, answer);
-            self.curve.extend(ratio.map(|ratio| Seen { rate: trial.rate, ratio, weight }));
+            self.curve.extend(ratio.map(|ratio| ProbeRatio { rate: trial.rate, ratio, weight }));
         }
         match answer {
             Answer::GeneratorLimit if made < MAX_SPOILT_PROBES => self.again = Some((self.repeated(trial), made)),
@@ -182,7 +182,7 @@ impl Search {
     }
 
     /// Weight of a probe in the estimate of the limit: by its length, as far as that is known.
-    fn weight(&self, trial: &Trial, answer: Answer) -> f64 {
+    fn weight(&self, trial: &ProbeSpec, answer: Answer) -> f64 {
         match answer {
             Answer::Open => (trial.longest.0 as f64 / self.limits.full_length.0 as f64).min(CONFIRMATION_WEIGHT),
             _ if trial.purpose.proves() => CONFIRMATION_WEIGHT,
@@ -191,7 +191,7 @@ impl Search {
     }
 
     /// Returns the probe to repeat. A spoilt confirmation has still spent its part of the error probability.
-    fn repeated(&mut self, trial: Trial) -> Trial {
+    fn repeated(&mut self, trial: ProbeSpec) -> ProbeSpec {
         self.count(trial.purpose);
         if trial.purpose.proves() { self.confirmation(trial.rate, trial.purpose) } else { trial }
     }
@@ -204,7 +204,7 @@ impl Search {
         }
     }
 
-    fn record_answer(&mut self, trial: &Trial, answer: Answer) {
+    fn record_answer(&mut self, trial: &ProbeSpec, answer: Answer) {
         let rate = trial.rate;
         self.count(trial.purpose);
         match (trial.purpose, answer) {
@@ -231,8 +231,8 @@ impl Search {
         }
     }
 
-    fn did_not_hold(&mut self, trial: &Trial) {
-        self.confirmed.did_not_hold(trial, self.limits.resolution);
+    fn did_not_hold(&mut self, trial: &ProbeSpec) {
+        self.confirmed.record_failure(trial, self.limits.resolution);
         self.is_aimed |= self.limit().is_some();
         self.left_open(trial.rate);
     }
@@ -309,7 +309,7 @@ impl Search {
         let full = self.limits.full_length.0;
         let rate = rounded(rate).clamp(self.limits.min_rate, self.limits.max_rate);
         let longest = full.saturating_mul(1 << (2 * self.lengthened));
-        Step::Probe(Trial {
+        Step::Probe(ProbeSpec {
             rate,
             purpose,
             level: SEARCH_LEVEL,
@@ -358,12 +358,12 @@ impl Search {
         }
     }
 
-    fn confirmation(&self, rate: f64, purpose: Purpose) -> Trial {
+    fn confirmation(&self, rate: f64, purpose: Purpose) -> ProbeSpec {
         let Confirmed { uppers, lowers, lengthened, .. } = self.confirmed;
         let longest = LONGEST_CONFIRMATION << lengthened;
         let made = if purpose == Purpose::ConfirmLower { lowers } else { uppers };
         let full = self.limits.full_length.0;
-        Trial {
+        ProbeSpec {
             rate,
             purpose,
             level: self.one_side() * FIRST_PART * (1.0 - FIRST_PART).powi(made as i32),

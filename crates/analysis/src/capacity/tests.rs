@@ -17,7 +17,7 @@ fn limits() -> SearchLimits {
 }
 
 /// Runs a search over simulated probes with `answer`. Returns the probes, the search and its final state.
-fn run(limits: SearchLimits, answer: impl Fn(&Trial) -> Answer) -> (Vec<Probed>, Search, SearchState) {
+fn run(limits: SearchLimits, answer: impl Fn(&ProbeSpec) -> Answer) -> (Vec<FinishedProbe>, Search, SearchState) {
     let mut search = Search::new(limits);
     let mut probes = Vec::new();
     for _ in 0..500 {
@@ -25,7 +25,7 @@ fn run(limits: SearchLimits, answer: impl Fn(&Trial) -> Answer) -> (Vec<Probed>,
             Step::Done(state) => return (probes, search, state),
             Step::Probe(trial) => {
                 assert!((limits.min_rate..=limits.max_rate).contains(&trial.rate), "{trial:?}");
-                let probed = Probed { trial, answer: answer(&trial), ratio: None };
+                let probed = FinishedProbe { trial, answer: answer(&trial), ratio: None };
                 search.record(&probed);
                 probes.push(probed);
             }
@@ -34,7 +34,7 @@ fn run(limits: SearchLimits, answer: impl Fn(&Trial) -> Answer) -> (Vec<Probed>,
     panic!("no end: {search:?}");
 }
 
-fn sharp(truth: f64) -> impl Fn(&Trial) -> Answer {
+fn sharp(truth: f64) -> impl Fn(&ProbeSpec) -> Answer {
     move |trial| if trial.rate < truth { Answer::Meets } else { Answer::Misses }
 }
 
@@ -45,7 +45,8 @@ fn a_sharp_limit_is_found_and_both_ends_are_probed_again() {
         assert_eq!(state, SearchState::Found, "{truth}");
         let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
         assert!(proven && refuted && lower < truth && truth <= upper && upper / lower <= 1.05 + 1e-6, "{truth}");
-        let again = |probe: &&Probed| matches!(probe.trial.purpose, Purpose::ConfirmUpper | Purpose::ConfirmLower);
+        let again =
+            |probe: &&FinishedProbe| matches!(probe.trial.purpose, Purpose::ConfirmUpper | Purpose::ConfirmLower);
         let confirmations = probes.iter().filter(again).count();
         assert_eq!(confirmations, 2, "{probes:?}");
         assert!(probes.len() < 20, "{}", probes.len());
@@ -110,7 +111,7 @@ fn an_end_that_does_not_hold_moves() {
             Purpose::Bracket | Purpose::Refine | Purpose::ConfirmUpper => sharp(437.0)(&trial),
         };
         levels.extend((trial.purpose == Purpose::ConfirmLower).then_some(trial.level));
-        search.record(&Probed { trial, answer, ratio: None });
+        search.record(&FinishedProbe { trial, answer, ratio: None });
         assert!(search.proven().is_none_or(|(rate, proven)| !proven || rate < 400.0), "{search:?}");
     }
     assert!(
@@ -121,7 +122,7 @@ fn an_end_that_does_not_hold_moves() {
 }
 
 /// A slope that misleads short probes about the limit. Confirmations decide ends that are far enough from it.
-fn misjudged(trial: &Trial) -> (Answer, f64) {
+fn misjudged(trial: &ProbeSpec) -> (Answer, f64) {
     let ratio = (trial.rate / 437.0).powi(40);
     let distance = (trial.rate / 437.0).ln().abs();
     let shown = 0.025 * (480.0 / trial.longest.as_secs_f64()).sqrt();
@@ -137,7 +138,7 @@ fn misjudged(trial: &Trial) -> (Answer, f64) {
 fn a_failed_end_is_not_probed_again_nor_a_nearer_one() {
     for resolution in [0.03, 0.04, 0.06] {
         let mut search = Search::new(SearchLimits { resolution, ..limits() });
-        let (mut failed, mut longest) = (Vec::<Trial>::new(), Vec::new());
+        let (mut failed, mut longest) = (Vec::<ProbeSpec>::new(), Vec::new());
         let state = loop {
             let trial = match search.next_step() {
                 Step::Probe(trial) => trial,
@@ -149,7 +150,7 @@ fn a_failed_end_is_not_probed_again_nor_a_nearer_one() {
                 longest.push(trial.longest);
                 // With longer probes, failed rates may be tried again.
                 failed.retain(|other| other.longest == trial.longest);
-                let is_nearer = |other: &Trial| match trial.purpose {
+                let is_nearer = |other: &ProbeSpec| match trial.purpose {
                     Purpose::ConfirmUpper => trial.rate <= other.rate,
                     _ => trial.rate >= other.rate,
                 };
@@ -157,7 +158,7 @@ fn a_failed_end_is_not_probed_again_nor_a_nearer_one() {
                 assert!(!same.clone().any(is_nearer), "{resolution}: {trial:?} after {failed:?}");
                 failed.extend((answer == Answer::Open).then_some(trial));
             }
-            search.record(&Probed { trial, answer, ratio: Some(ratio) });
+            search.record(&FinishedProbe { trial, answer, ratio: Some(ratio) });
         };
         let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
         assert!(state == SearchState::Found && proven && refuted, "{resolution}: {search:?}");
@@ -213,8 +214,8 @@ fn objectives_are_shares_of_bad_requests() {
     }
 }
 
-fn trial(level: f64) -> Trial {
-    Trial {
+fn trial(level: f64) -> ProbeSpec {
+    ProbeSpec {
         rate: 100.0,
         purpose: Purpose::Refine,
         level,
@@ -228,7 +229,7 @@ fn look_at(judge: &mut ProbeJudge, n: usize, nth: usize, outstanding: u64, overd
     let times: Vec<u64> = (0..n).map(|i| if i % nth == nth / 2 { 60_000_000 } else { 10_000_000 }).collect();
     let sample = Sample { outstanding, overdue, ..objective("p99 < 50ms").sample_of_times(&times) };
     let elapsed = judge.next_look().expect("a look");
-    judge.look(Look { elapsed, samples: vec![sample], backlog_grows: false })
+    judge.look(ProbeState { elapsed, samples: vec![sample], backlog_grows: false })
 }
 
 #[test]
@@ -255,7 +256,7 @@ fn requests_that_have_not_ended_count_against_both_answers() {
 fn a_growing_backlog_misses() {
     let mut judge = ProbeJudge::new(&[objective("error-rate < 1%")], &trial(0.025));
     let sample = objective("error-rate < 1%").sample_of_times(&[0; 10_000]);
-    let look = Look { elapsed: Nanos::from_secs(12), samples: vec![sample], backlog_grows: true };
+    let look = ProbeState { elapsed: Nanos::from_secs(12), samples: vec![sample], backlog_grows: true };
     assert_eq!(judge.look(look), Some(Answer::Misses));
 }
 

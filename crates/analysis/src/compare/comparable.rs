@@ -6,12 +6,12 @@ use truetail_run::{Facts, Run, Verdict, VerdictState};
 
 /// Returns every reason not to compare these named runs, one sentence each. Seeds and lengths may differ.
 pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) -> Vec<String> {
-    objections_beyond(Expected::Nothing, a, b)
+    objections_except(ExpectedDifference::Nothing, a, b)
 }
 
 /// Difference between the sides that the user intends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expected {
+pub enum ExpectedDifference {
     /// No difference.
     Nothing,
     /// The target of the requests: two builds of a service run side by side.
@@ -19,8 +19,8 @@ pub enum Expected {
 }
 
 /// Returns the reasons that [`objections`] returns, except for the `expected` difference.
-pub fn objections_beyond(
-    expected: Expected,
+pub fn objections_except(
+    expected: ExpectedDifference,
     a: &[(&str, &Run, &Verdict)],
     b: &[(&str, &Run, &Verdict)],
 ) -> Vec<String> {
@@ -55,7 +55,7 @@ fn is_same(a: &Run, b: &Run) -> bool {
 }
 
 /// Returns the settings that differ and can change response times of the same service: name, and both values.
-fn differences(a: &Facts, b: &Facts, expected: Expected) -> Vec<(&'static str, String, String)> {
+fn differences(a: &Facts, b: &Facts, expected: ExpectedDifference) -> Vec<(&'static str, String, String)> {
     let (x, y) = (&a.offered, &b.offered);
     let generator = |facts: &Facts| facts.generator.clone();
     let clock = |facts: &Facts| generator(facts).map(|generator| generator.end_clock);
@@ -71,9 +71,9 @@ fn differences(a: &Facts, b: &Facts, expected: Expected) -> Vec<(&'static str, S
         differ("the limit on connections", &x.connections, &y.connections),
         differ("--connection-per-session", &x.connection_per_session, &y.connection_per_session),
         differ("the timeout", &x.timeout_ns, &y.timeout_ns),
-        differ("the URL", &x.url, &y.url).filter(|_| expected == Expected::Nothing),
+        differ("the URL", &x.url, &y.url).filter(|_| expected == ExpectedDifference::Nothing),
         differ("the method", &x.method, &y.method),
-        differ("the set of requests", &hash(a), &hash(b)).filter(|_| expected == Expected::Nothing),
+        differ("the set of requests", &hash(a), &hash(b)).filter(|_| expected == ExpectedDifference::Nothing),
         differ("HTTP/2", &x.http2, &y.http2),
         differ("the source", &a.source, &b.source),
         differ("--timing", &timing(a), &timing(b)),

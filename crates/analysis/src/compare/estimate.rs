@@ -4,16 +4,16 @@ use truetail_run::Quantile;
 
 /// The ends of an interval. The interval is open at an end that is `None`.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Ends {
+pub struct Interval {
     /// The lower end.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
 }
 
-impl Ends {
-    pub(super) fn moved(self, by: f64) -> Ends {
-        Ends { low: self.low.map(|low| low + by), high: self.high.map(|high| high + by) }
+impl Interval {
+    pub(super) fn moved(self, by: f64) -> Interval {
+        Interval { low: self.low.map(|low| low + by), high: self.high.map(|high| high + by) }
     }
 }
 
@@ -25,20 +25,20 @@ pub struct RunEstimate {
     /// The same quantile without what the generator added. The truth lies between the two.
     pub without_generator: f64,
     /// The 95 % confidence interval within the run. At most 2.5 % lie beyond each end that is known.
-    pub interval: Ends,
+    pub interval: Interval,
     /// The truth is at least `value`, because the quantile falls among arrivals without an answer.
     pub at_least: bool,
 }
 
 impl RunEstimate {
     /// Converts a quantile of a run. Returns `None` if it has no value or the run is too short for it.
-    pub fn of(quantile: &Quantile) -> Option<RunEstimate> {
+    pub fn from_quantile(quantile: &Quantile) -> Option<RunEstimate> {
         let value_ns = quantile.value_ns.filter(|_| quantile.supported)?;
         let without_ns = quantile.without_generator_ns.unwrap_or(value_ns).min(value_ns);
         Some(RunEstimate {
             value: logarithm(value_ns),
             without_generator: logarithm(without_ns),
-            interval: Ends { low: quantile.low_ns.map(logarithm), high: quantile.high_ns.map(logarithm) },
+            interval: Interval { low: quantile.low_ns.map(logarithm), high: quantile.high_ns.map(logarithm) },
             at_least: quantile.at_least,
         })
     }

@@ -10,8 +10,8 @@ mod gate;
 mod quantiles;
 mod ratio;
 
-pub use comparable::{Expected, objections, objections_beyond};
-pub use estimate::{Ends, RunEstimate};
+pub use comparable::{ExpectedDifference, objections, objections_except};
+pub use estimate::{Interval, RunEstimate};
 pub use gate::{CompareGate, CompareGateError};
 pub use quantiles::{
     Comparison, Difference, QuantileComparison, compare, compare_at, compare_estimates, compare_estimates_at,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use truetail_run::{Findings, Quantile};
 
-use super::estimate::{Ends, RunEstimate};
+use super::estimate::{Interval, RunEstimate};
 use super::ratio::{CONFIDENCE, difference};
 
 /// Result of comparing B with A.
@@ -139,17 +139,17 @@ fn difference_of(low: Option<f64>, high: Option<f64>) -> Difference {
 fn estimates(side: &[&Findings], q: f64) -> Vec<Option<RunEstimate>> {
     let at = |findings: &&Findings| {
         let quantile = findings.response_time.quantiles.iter().find(|quantile: &&Quantile| quantile.q == q)?;
-        RunEstimate::of(quantile)
+        RunEstimate::from_quantile(quantile)
     };
     side.iter().map(at).collect()
 }
 
-fn values(side: &[RunEstimate]) -> Vec<(f64, Ends)> {
+fn values(side: &[RunEstimate]) -> Vec<(f64, Interval)> {
     side.iter().map(|run| (run.value, run.interval)).collect()
 }
 
 /// Returns the runs without what the generator added. Their intervals move by the same distance.
-fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Ends)> {
+fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Interval)> {
     let moved = |run: &RunEstimate| (run.without_generator, run.interval.moved(run.without_generator - run.value));
     side.iter().map(moved).collect()
 }

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::estimate::Ends;
+use super::estimate::Interval;
 
 /// The confidence of intervals within a run, and of all intervals unless several looks share the error probability.
 pub(super) const CONFIDENCE: f64 = 0.95;
@@ -14,35 +14,35 @@ const RESOLUTION_VARIANCE: f64 = 0.001 * 0.001 / 12.0;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LogDifference {
     pub(super) value: f64,
-    pub(super) interval: Ends,
+    pub(super) interval: Interval,
 }
 
 /// One side: the estimate of each run, and its interval within the run.
-pub(super) type Side = [(f64, Ends)];
+pub(super) type Side = [(f64, Interval)];
 
 /// Returns b − a, or `None` if no end of its interval is known. Two single runs have an interval only at 95 %.
 pub(super) fn difference(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
     match (a, b) {
         ([], _) | (_, []) => None,
         ([_], [_]) if confidence != CONFIDENCE => None,
-        ([a], [b]) => of_single_runs(*a, *b),
-        _ => of_several_runs(a, b, confidence),
+        ([a], [b]) => between_single_runs(*a, *b),
+        _ => between_several_runs(a, b, confidence),
     }
 }
 
 /// Combines the intervals within two runs, which need not be symmetric, by the method of variance estimates recovery
 /// (Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012).
 /// Each end of the result uses one end of each interval, so it is a one-sided 97.5 % bound if the others are open.
-fn of_single_runs((a, of_a): (f64, Ends), (b, of_b): (f64, Ends)) -> Option<LogDifference> {
+fn between_single_runs((a, of_a): (f64, Interval), (b, of_b): (f64, Interval)) -> Option<LogDifference> {
     let value = b - a;
     let low = of_b.low.zip(of_a.high).map(|(b_low, a_high)| value - (b - b_low).hypot(a_high - a));
     let high = of_b.high.zip(of_a.low).map(|(b_high, a_low)| value + (b_high - b).hypot(a - a_low));
-    (low.is_some() || high.is_some()).then_some(LogDifference { value, interval: Ends { low, high } })
+    (low.is_some() || high.is_some()).then_some(LogDifference { value, interval: Interval { low, high } })
 }
 
 /// Welch's t interval, from how the runs of each side differ. A side with a single run is assumed to vary as the other.
-fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
-    let (a, b) = (Moments::of(a), Moments::of(b));
+fn between_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
+    let (a, b) = (Moments::new(a), Moments::new(b));
     let (variance_a, variance_b) = match (a.variance, b.variance) {
         (Some(a), Some(b)) => (a, b),
         (Some(one), None) | (None, Some(one)) => (one, one),
@@ -57,7 +57,7 @@ fn of_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference>
     let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
     let half = student.inverse_cdf(0.5 + confidence / 2.0) * (share_a + share_b).sqrt();
     let value = b.mean - a.mean;
-    let interval = Ends { low: Some(value - half), high: Some(value + half) };
+    let interval = Interval { low: Some(value - half), high: Some(value + half) };
     half.is_finite().then_some(LogDifference { value, interval })
 }
 
@@ -69,7 +69,7 @@ struct Moments {
 }
 
 impl Moments {
-    fn of(side: &Side) -> Moments {
+    fn new(side: &Side) -> Moments {
         let count = side.len() as f64;
         let mean = side.iter().map(|(value, _)| value).sum::<f64>() / count;
         let squares = side.iter().map(|(value, _)| (value - mean).powi(2)).sum::<f64>();
@@ -82,16 +82,16 @@ impl Moments {
 mod tests {
     use super::*;
 
-    fn runs(values: &[f64]) -> Vec<(f64, Ends)> {
-        values.iter().map(|value| (*value, Ends::default())).collect()
+    fn runs(values: &[f64]) -> Vec<(f64, Interval)> {
+        values.iter().map(|value| (*value, Interval::default())).collect()
     }
 
     fn ends(found: LogDifference) -> (f64, f64) {
         found.interval.low.zip(found.interval.high).unwrap()
     }
 
-    fn side(value: f64) -> Vec<(f64, Ends)> {
-        vec![(value, Ends { low: Some(value - 0.03), high: Some(value + 0.04) })]
+    fn side(value: f64) -> Vec<(f64, Interval)> {
+        vec![(value, Interval { low: Some(value - 0.03), high: Some(value + 0.04) })]
     }
 
     /// SciPy 1.17.1: `stats.ttest_ind([0.12, 0.17, 0.10, 0.15], [0.01, 0.03, 0.02], equal_var=False)` has 3.7769
@@ -123,15 +123,15 @@ mod tests {
     #[test]
     fn an_open_end_leaves_the_other_bound() {
         let (a, b) = (side(1.0), side(1.5));
-        let open = |side: &[(f64, Ends)], low: bool, high: bool| {
+        let open = |side: &[(f64, Interval)], low: bool, high: bool| {
             let (value, ends) = side[0];
-            vec![(value, Ends { low: ends.low.filter(|_| low), high: ends.high.filter(|_| high) })]
+            vec![(value, Interval { low: ends.low.filter(|_| low), high: ends.high.filter(|_| high) })]
         };
         let both = difference(&a, &b, CONFIDENCE).unwrap();
         let below = difference(&open(&a, false, true), &open(&b, true, false), CONFIDENCE).unwrap();
-        assert_eq!(below, LogDifference { interval: Ends { high: None, ..both.interval }, ..both });
+        assert_eq!(below, LogDifference { interval: Interval { high: None, ..both.interval }, ..both });
         let above = difference(&open(&a, true, false), &open(&b, false, true), CONFIDENCE).unwrap();
-        assert_eq!(above, LogDifference { interval: Ends { low: None, ..both.interval }, ..both });
+        assert_eq!(above, LogDifference { interval: Interval { low: None, ..both.interval }, ..both });
         assert_eq!(difference(&open(&a, true, false), &open(&b, true, false), CONFIDENCE), None);
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    pub(super) const fn of(measured: Measured, bounds: Bounds) -> Evidence {
+    pub(super) const fn new(measured: Measured, bounds: Bounds) -> Evidence {
         Evidence {
             measured,
             bounds,
@@ -47,12 +47,12 @@ impl Evidence {
     }
 
     pub(super) const fn exactly(value: f64) -> Evidence {
-        Evidence::of(Measured::Value(value), Bounds::exactly(value))
+        Evidence::new(Measured::Value(value), Bounds::exactly(value))
     }
 
     /// Creates evidence that says nothing, and the reason.
     pub(super) fn nothing(why: Doubt) -> Evidence {
-        Evidence::of(Measured::Nothing, Bounds::UNKNOWN).with_above(why)
+        Evidence::new(Measured::Nothing, Bounds::UNKNOWN).with_above(why)
     }
 
     /// Extends the bounds down to `low`.
@@ -78,13 +78,13 @@ impl Evidence {
     }
 
     /// Accounts for the effects of the generator on the load. `largest` is the largest possible value.
-    pub(super) fn under(self, effects: LoadEffects, largest: f64) -> Evidence {
+    pub(super) fn with_load_effects(self, effects: LoadEffects, largest: f64) -> Evidence {
         if effects.unknown {
             let made_of = self.made_of;
             return Evidence {
                 bounds: Bounds { low: 0.0, high: largest },
                 made_of,
-                ..Evidence::of(self.measured, self.bounds)
+                ..Evidence::new(self.measured, self.bounds)
             }
             .with_everything_unknown();
         }

@@ -96,7 +96,7 @@ impl Gate {
             // For sessions, the name in braces is a flow.
             GateMetric::SessionTime(statistic) => sessions::time(run, findings, self.target(), statistic),
             GateMetric::IncompleteSessions => sessions::incomplete(run, findings, self.target()),
-            _ => self.of_step(run, findings).unwrap_or_else(of_target),
+            _ => self.step_evidence(run, findings).unwrap_or_else(of_target),
         };
         let state = evidence.bounds.decide(self.parsed.operator, self.parsed.limit);
         let is_time = self.parsed.metric.is_time();
@@ -114,7 +114,7 @@ impl Gate {
     }
 
     /// Evidence about a step that may consist of several requests and thus has a response time different from theirs.
-    fn of_step(&self, run: &Run, findings: &Findings) -> Option<Evidence> {
+    fn step_evidence(&self, run: &Run, findings: &Findings) -> Option<Evidence> {
         let GateMetric::Time(TimeKind::Response, statistic) = self.parsed.metric else { return None };
         sessions::step_time(run, findings, self.target(), statistic)
     }

@@ -28,17 +28,17 @@ impl LoadEffects {
         self.lower_load || self.bursts || self.late && model == LoadModelKind::Closed
     }
 
-    pub(crate) fn of(verdict: &Verdict) -> LoadEffects {
-        verdict.reasons.iter().map(LoadEffects::of_reason).fold(LoadEffects::default(), LoadEffects::and)
+    pub(crate) fn from_verdict(verdict: &Verdict) -> LoadEffects {
+        verdict.reasons.iter().map(LoadEffects::from_reason).fold(LoadEffects::default(), LoadEffects::and)
     }
 
     /// Effects on a run. Requests also count as late if a quantile shows it, even if its range leaves no doubt.
-    pub(crate) fn of_findings(findings: &Findings) -> LoadEffects {
-        let told = LoadEffects::of(&findings.verdict);
+    pub(crate) fn from_findings(findings: &Findings) -> LoadEffects {
+        let told = LoadEffects::from_verdict(&findings.verdict);
         LoadEffects { late: told.late || crate::verdict::is_moved(findings), ..told }
     }
 
-    fn of_reason(reason: &Reason) -> LoadEffects {
+    fn from_reason(reason: &Reason) -> LoadEffects {
         let none = LoadEffects::default();
         let invalid = reason.state == VerdictState::Invalid;
         match reason.code.as_str() {
@@ -74,7 +74,7 @@ mod tests {
 
     fn effects(code: &str, state: VerdictState) -> LoadEffects {
         let reason = Reason { code: code.to_owned(), state, message: String::new(), numbers: Default::default() };
-        LoadEffects::of(&Verdict { state, reasons: vec![reason] })
+        LoadEffects::from_verdict(&Verdict { state, reasons: vec![reason] })
     }
 
     #[test]

@@ -39,9 +39,9 @@ mod times;
 pub(crate) use clause::{Clause, Subject};
 pub(crate) use grammar::part_of_one;
 pub(crate) use load_effects::LoadEffects;
-pub(crate) use polarity::{mirrored, wrong_way_round};
+pub(crate) use polarity::{mirrored, wrong_polarity};
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};
-pub use planned::{PlannedRun, Reading};
+pub use planned::{PlannedRun, ReadingMode};
 pub use polarity::{FailIf, Slo};

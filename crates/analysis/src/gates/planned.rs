@@ -27,7 +27,7 @@ pub struct PlannedRun<'a> {
     /// True if answers are checked.
     pub has_checks: bool,
     /// Reading mode of answers.
-    pub reading: Reading,
+    pub reading: ReadingMode,
     /// Flows that sessions follow. Empty without flows.
     pub flows: Vec<String>,
     /// True if an answer may lead to a further request of the same step.
@@ -36,7 +36,7 @@ pub struct PlannedRun<'a> {
 
 /// Reading mode of answers. Each mode includes the findings of the modes before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Reading {
+pub enum ReadingMode {
     /// As a whole.
     Whole,
     /// As streams.
@@ -47,7 +47,12 @@ pub enum Reading {
 
 impl<'a> PlannedRun<'a> {
     /// Facts about a run of `workload` with the targets in `offered`.
-    pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool, reading: Reading) -> PlannedRun<'a> {
+    pub fn new(
+        workload: &'a Workload,
+        offered: &OfferedLoad,
+        has_checks: bool,
+        reading: ReadingMode,
+    ) -> PlannedRun<'a> {
         let weights: Vec<u32> = match &offered.mix {
             Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
             None => vec![1],
@@ -71,10 +76,10 @@ impl<'a> PlannedRun<'a> {
         if gate.is_about_checks() && !self.has_checks {
             return Some(format!("'{gate}' needs a check, such as --check 'status == 200'"));
         }
-        if gate.is_about_llm() && self.reading < Reading::Llm {
+        if gate.is_about_llm() && self.reading < ReadingMode::Llm {
             return Some(format!("'{gate}' needs --llm openai-chat or --llm openai-completions"));
         }
-        if gate.is_about_streams() && self.reading < Reading::Streams {
+        if gate.is_about_streams() && self.reading < ReadingMode::Streams {
             return Some(format!("'{gate}' needs --stream sse or --stream chunks"));
         }
         if gate.is_about_sessions() {

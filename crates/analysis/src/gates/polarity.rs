@@ -20,7 +20,7 @@ impl FromStr for FailIf {
 
     fn from_str(text: &str) -> Result<FailIf, GateError> {
         match text.parse::<Gate>()? {
-            gate if gate.must_hold() => Err(GateError(wrong_way_round("--fail-if", text, "would fail a good service"))),
+            gate if gate.must_hold() => Err(GateError(wrong_polarity("--fail-if", text, "would fail a good service"))),
             gate => Ok(FailIf(gate)),
         }
     }
@@ -32,13 +32,13 @@ impl FromStr for Slo {
     fn from_str(text: &str) -> Result<Slo, GateError> {
         match text.parse::<Gate>()? {
             gate if gate.must_hold() => Ok(Slo(gate)),
-            _ => Err(GateError(wrong_way_round("--slo", text, "is not met by a good service"))),
+            _ => Err(GateError(wrong_polarity("--slo", text, "is not met by a good service"))),
         }
     }
 }
 
 /// One-line error for a condition of the wrong polarity, with both right forms.
-pub(crate) fn wrong_way_round(option: &str, text: &str, why: &str) -> String {
+pub(crate) fn wrong_polarity(option: &str, text: &str, why: &str) -> String {
     let (text, other) = (text.trim(), mirrored(text.trim()));
     let (must_hold, fails) = if option == "--slo" { (&*other, text) } else { (text, &*other) };
     format!("'{text}' {why}; write --slo '{must_hold}', which must hold, or --fail-if '{fails}', which fails the run")

@@ -8,16 +8,16 @@ use super::evidence::{Evidence, Measured};
 use super::load_effects::LoadEffects;
 use super::metric::Statistic;
 use super::shares::BadArrivals;
-use super::streams::{of_mean, of_quantile};
+use super::streams::{mean_evidence, quantile_evidence};
 use super::times::{ends_on_time, own_failures};
 use crate::sessions;
 
 /// Sessions of a flow, or all sessions.
 fn sessions_of<'a>(run: &'a Run, flow: Option<&str>) -> Result<SessionPart<'a>, Doubt> {
     let facts = run.facts.sessions.as_ref().ok_or(Doubt::NoSessions)?;
-    let Some(name) = flow else { return Ok(facts.whole()) };
+    let Some(name) = flow else { return Ok(facts.all_sessions()) };
     let known = || facts.flows.iter().map(|flow| flow.name.clone()).collect();
-    facts.of_flow(name).ok_or_else(|| Doubt::NoSuchFlow { known: known() })
+    facts.for_flow(name).ok_or_else(|| Doubt::NoSuchFlow { known: known() })
 }
 
 /// Evidence about the session response time of a flow, or of all sessions.
@@ -27,15 +27,15 @@ pub(super) fn time(run: &Run, findings: &Findings, flow: Option<&str>, statistic
         Err(why) => return Evidence::nothing(why),
     };
     let known = match statistic {
-        Statistic::Quantile(q) => of_quantile(&sessions::quantile(sessions.times, q), sessions.tally.planned),
-        Statistic::Mean => of_mean(sessions::sum(sessions.times)),
+        Statistic::Quantile(q) => quantile_evidence(&sessions::quantile(sessions.times, q), sessions.tally.planned),
+        Statistic::Mean => mean_evidence(sessions::sum(sessions.times)),
     };
     let all = || run.facts.sessions.iter().flat_map(SessionFacts::parts);
     let requests = match flow {
         Some(_) => most_requests_of(sessions),
         None => all().map(most_requests_of).fold(0.0, f64::max),
     };
-    with_generator(run, known, requests).under(LoadEffects::of_findings(findings), f64::INFINITY)
+    with_generator(run, known, requests).with_load_effects(LoadEffects::from_findings(findings), f64::INFINITY)
 }
 
 /// Evidence about the response time of a step that may consist of several requests. `None` if `name` is no such step.
@@ -43,10 +43,13 @@ pub(super) fn step_time(run: &Run, findings: &Findings, name: Option<&str>, stat
     let steps = run.facts.sessions.iter().flat_map(|facts| &facts.steps);
     let step = steps.filter(|step| step.times.count() > 0).find(|step| Some(&*step.name) == name)?;
     let known = match statistic {
-        Statistic::Quantile(q) => of_quantile(&sessions::quantile(&step.times, q), step.times.count()),
-        Statistic::Mean => of_mean(sessions::sum(&step.times)),
+        Statistic::Quantile(q) => quantile_evidence(&sessions::quantile(&step.times, q), step.times.count()),
+        Statistic::Mean => mean_evidence(sessions::sum(&step.times)),
     };
-    Some(with_generator(run, known, most_requests(step)).under(LoadEffects::of_findings(findings), f64::INFINITY))
+    Some(
+        with_generator(run, known, most_requests(step))
+            .with_load_effects(LoadEffects::from_findings(findings), f64::INFINITY),
+    )
 }
 
 fn most_requests_of(sessions: SessionPart<'_>) -> f64 {

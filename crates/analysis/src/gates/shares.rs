@@ -74,7 +74,7 @@ impl BadArrivals {
             return Evidence::nothing(Doubt::NoArrivals);
         }
         let share = |part: u64| part as f64 / self.planned as f64;
-        let effects = LoadEffects::of_findings(findings);
+        let effects = LoadEffects::from_findings(findings);
         let stopped = if run.facts.interrupted { self.in_flight_at_end + self.never_issued } else { 0 };
         // A stopped run has already counted these.
         let never_sent = if effects.lower_load && !run.facts.interrupted { self.never_issued } else { 0 };
@@ -84,7 +84,7 @@ impl BadArrivals {
             .down_to(share(without_own), Doubt::GeneratorFailures { arrivals: self.own })
             .down_to(share(without_stopped), Doubt::Stopped { arrivals: stopped })
             .down_to(share(without_stopped.saturating_sub(never_sent)), Doubt::LowerLoad)
-            .under(effects, 1.0)
+            .with_load_effects(effects, 1.0)
     }
 }
 
@@ -102,15 +102,15 @@ pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
     let known = if low == high {
         Evidence::exactly(low)
     } else {
-        let mut between = Evidence::of(Measured::Between(low, high), Bounds { low, high });
+        let mut between = Evidence::new(Measured::Between(low, high), Bounds { low, high });
         between.above.push(Doubt::SeveralChecks);
         between
     };
-    known.under(LoadEffects::of_findings(findings), 1.0)
+    known.with_load_effects(LoadEffects::from_findings(findings), 1.0)
 }
 
 pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Evidence {
-    let effects = LoadEffects::of_findings(findings);
+    let effects = LoadEffects::from_findings(findings);
     let all = run.snapshot.tally.responses;
     let part = match scope {
         Scope::Whole => 1.0,
@@ -120,7 +120,7 @@ pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Eviden
     let Some(per_second) = findings.throughput_per_second else { return Evidence::nothing(Doubt::NoArrivals) };
     let known = Evidence::exactly(per_second * part);
     if effects.unknown {
-        return known.under(effects, f64::INFINITY);
+        return known.with_load_effects(effects, f64::INFINITY);
     }
     // In saturation the throughput is the service's capacity, not a bound.
     if effects.generator_bound(run.facts.offered.model) {

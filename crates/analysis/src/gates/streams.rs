@@ -22,10 +22,10 @@ pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statist
     let known = match statistic {
         Statistic::Quantile(q) if untold > 0 => among_untold(streams, q, untold),
         Statistic::Mean if untold > 0 => Evidence::nothing(Doubt::TokensUnknown { answers: untold }),
-        Statistic::Quantile(q) => of_quantile(&metric.quantile(streams, q), metric.sum(streams).0),
-        Statistic::Mean => of_mean(metric.sum(streams)),
+        Statistic::Quantile(q) => quantile_evidence(&metric.quantile(streams, q), metric.sum(streams).0),
+        Statistic::Mean => mean_evidence(metric.sum(streams)),
     };
-    with_generator(run, metric, known).under(LoadEffects::of_findings(findings), f64::INFINITY)
+    with_generator(run, metric, known).with_load_effects(LoadEffects::from_findings(findings), f64::INFINITY)
 }
 
 /// Number of values about which nothing is known.
@@ -39,7 +39,7 @@ fn untold(streams: &StreamFacts, metric: StreamMetric) -> u64 {
 /// Evidence about a quantile of the time per output token. The time of `untold` answers is unknown: they may be the
 /// fastest or the slowest.
 fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
-    let told = streams.times.of(StreamTime::TimePerOutputToken).to_histogram();
+    let told = streams.times.get(StreamTime::TimePerOutputToken).to_histogram();
     let all = told.count().saturating_add(untold);
     let (rank, needs_n) = (rank_of(q, all), min_sample_size(q));
     if all < needs_n {
@@ -53,10 +53,10 @@ fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
     let (low, high) = (at(rank.saturating_sub(untold)).unwrap_or(0.0), at(rank));
     let measured = high.map_or(Measured::AtLeast(low), |high| Measured::Between(low, high));
     let bounds = Bounds { low, high: high.unwrap_or(f64::INFINITY) };
-    Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::of(measured, bounds) }
+    Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::new(measured, bounds) }
 }
 
-pub(super) fn of_quantile(quantile: &Quantile, count: u64) -> Evidence {
+pub(super) fn quantile_evidence(quantile: &Quantile, count: u64) -> Evidence {
     if let Some(needs_n) = quantile.needs_n.filter(|_| !quantile.supported) {
         return Evidence::nothing(match count {
             0 => Doubt::NotMeasured,
@@ -67,14 +67,14 @@ pub(super) fn of_quantile(quantile: &Quantile, count: u64) -> Evidence {
         return Evidence::nothing(Doubt::NotMeasured);
     };
     match *quantile {
-        Quantile { no_answer: true, .. } => Evidence::of(Measured::NoAnswer, Bounds::exactly(f64::INFINITY)),
+        Quantile { no_answer: true, .. } => Evidence::new(Measured::NoAnswer, Bounds::exactly(f64::INFINITY)),
         Quantile { at_least: true, .. } => at_least(value, Doubt::Censored),
         _ => Evidence::exactly(value),
     }
 }
 
 /// Converts a mean to evidence: count and sum of the values, and how many values are only lower bounds.
-pub(super) fn of_mean((count, sum_ns, unanswered): (u64, f64, u64)) -> Evidence {
+pub(super) fn mean_evidence((count, sum_ns, unanswered): (u64, f64, u64)) -> Evidence {
     match (count, unanswered) {
         (0, _) => Evidence::nothing(Doubt::NotMeasured),
         (_, 0) => Evidence::exactly(sum_ns / count as f64),
@@ -83,7 +83,7 @@ pub(super) fn of_mean((count, sum_ns, unanswered): (u64, f64, u64)) -> Evidence 
 }
 
 fn at_least(value: f64, why: Doubt) -> Evidence {
-    Evidence::of(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, why)
+    Evidence::new(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, why)
 }
 
 /// Extends the bounds by what the generator may have done. A stream may have started late by the largest lag. Events
@@ -126,7 +126,7 @@ fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence 
 pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
     let tally = streams.tally;
-    let of_sessions = OfSessions::of(run, streams);
+    let of_sessions = SessionStreams::new(run, streams);
     // A session that failed because this machine ran out of ports or files lost all of its streams.
     let own = own_failures(run).saturating_mul(of_sessions.per_session);
     let counts = BadArrivals {
@@ -140,22 +140,22 @@ pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
 }
 
 /// Facts about streams that are steps of sessions.
-struct OfSessions {
+struct SessionStreams {
     /// Streams per session. Several flows count together. 1 without flows.
     per_session: u64,
     /// Streams not reached because their session was cut off or never began.
     cut_off: u64,
 }
 
-impl OfSessions {
-    fn of(run: &Run, streams: &StreamFacts) -> OfSessions {
+impl SessionStreams {
+    fn new(run: &Run, streams: &StreamFacts) -> SessionStreams {
         let Some(sessions) = run.facts.sessions.as_ref().filter(|_| !streams.reading.of_steps.is_empty()) else {
-            return OfSessions { per_session: 1, cut_off: streams.tally.not_reached };
+            return SessionStreams { per_session: 1, cut_off: streams.tally.not_reached };
         };
         let steps = sessions.steps.iter().filter(|step| streams.reading.of_steps.contains(&step.name));
-        steps.fold(OfSessions { per_session: 0, cut_off: 0 }, |sum, step| {
+        steps.fold(SessionStreams { per_session: 0, cut_off: 0 }, |sum, step| {
             let cut_off = step.not_reached.never_begun.saturating_add(step.not_reached.run_ended);
-            OfSessions {
+            SessionStreams {
                 per_session: sum.per_session.saturating_add(step.per_session),
                 cut_off: sum.cut_off.saturating_add(cut_off),
             }

@@ -13,16 +13,18 @@ use crate::targets;
 
 /// Evidence about a time of the whole run or of one target.
 pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, statistic: Statistic) -> Evidence {
-    let effects = LoadEffects::of_findings(findings);
-    let generator = Generator::of(run, kind, effects);
+    let effects = LoadEffects::from_findings(findings);
+    let generator = Generator::new(run, kind, effects);
     let known = match statistic {
-        Statistic::Quantile(q) => of_quantile(run, &quantile(run, findings, scope, kind, q), scope, kind, generator),
-        Statistic::Mean => of_mean(run, scope, kind, generator),
+        Statistic::Quantile(q) => {
+            quantile_evidence(run, &quantile(run, findings, scope, kind, q), scope, kind, generator)
+        }
+        Statistic::Mean => mean_evidence(run, scope, kind, generator),
     };
     // Requests that a slow generator never sent count among the slowest, and say nothing about the service.
     let never_sent = effects.lower_load && run.snapshot.tally.never_issued > 0;
     let known = if never_sent { known.down_to(0.0, Doubt::LowerLoad) } else { known };
-    known.under(effects, f64::INFINITY)
+    known.with_load_effects(effects, f64::INFINITY)
 }
 
 /// Possible effect of the generator on the times of a late run without a bracket. It is at most the largest lag, or
@@ -39,7 +41,7 @@ struct Generator {
 }
 
 impl Generator {
-    fn of(run: &Run, kind: TimeKind, effects: LoadEffects) -> Generator {
+    fn new(run: &Run, kind: TimeKind, effects: LoadEffects) -> Generator {
         let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);
         let shorter_by = match kind {
             TimeKind::Service => lag,
@@ -81,7 +83,7 @@ fn quantile(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, q: f64
     })
 }
 
-fn of_quantile(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
+fn quantile_evidence(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
     if let Some(needs_n) = quantile.needs_n.filter(|_| !quantile.supported) {
         return Evidence::nothing(match arrivals(run, scope, kind) {
             0 => Doubt::NotMeasured,
@@ -92,9 +94,9 @@ fn of_quantile(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, gen
         return Evidence::nothing(Doubt::NotMeasured);
     };
     let known = match quantile {
-        Quantile { no_answer: true, .. } => Evidence::of(Measured::NoAnswer, Bounds::exactly(f64::INFINITY)),
+        Quantile { no_answer: true, .. } => Evidence::new(Measured::NoAnswer, Bounds::exactly(f64::INFINITY)),
         Quantile { at_least: true, .. } => {
-            Evidence::of(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, Doubt::Censored)
+            Evidence::new(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, Doubt::Censored)
         }
         _ => Evidence { interval: interval(quantile), ..Evidence::exactly(value) },
     };
@@ -155,15 +157,15 @@ pub(super) fn own_failures(run: &Run) -> u64 {
 
 /// Evidence about a mean: over all planned arrivals for the response time, otherwise over answers. Arrivals without an
 /// answer count with their waiting time, which is a lower bound.
-fn of_mean(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
-    let sums = Sums::of(run, scope, kind);
+fn mean_evidence(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
+    let sums = Sums::new(run, scope, kind);
     if sums.count == 0 {
         return Evidence::nothing(Doubt::NotMeasured);
     }
     let mean = sums.sum_ns / sums.count as f64;
     let known = match sums.unanswered {
         0 => Evidence::exactly(mean),
-        arrivals => Evidence::of(Measured::AtLeast(mean), Bounds::exactly(mean))
+        arrivals => Evidence::new(Measured::AtLeast(mean), Bounds::exactly(mean))
             .up_to(f64::INFINITY, Doubt::MeanOfUnanswered { arrivals }),
     };
     match sums.without_generator_ns {
@@ -184,7 +186,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(run: &Run, scope: Scope, kind: TimeKind) -> Sums {
+    fn new(run: &Run, scope: Scope, kind: TimeKind) -> Sums {
         let of = |metric: Metric| match scope {
             Scope::Whole => (run.snapshot.metric(metric).count(), run.snapshot.metric(metric).sum_ns()),
             Scope::Target(number) => targets::count_and_sum(run, number, metric),

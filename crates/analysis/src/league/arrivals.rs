@@ -35,7 +35,7 @@ pub struct ArrivalAccuracy {
 
 impl ArrivalAccuracy {
     /// Compares the first `planned` arrivals with a schedule at `rate`. Returns `None` for fewer than two.
-    pub fn of(view: &ServerView, rate: Rate, planned: u64) -> Option<ArrivalAccuracy> {
+    pub fn measure(view: &ServerView, rate: Rate, planned: u64) -> Option<ArrivalAccuracy> {
         let gap_ns = 1e9 / rate.as_per_second();
         let count = view.count().min(planned);
         if count < 2 {
@@ -71,7 +71,7 @@ fn dispersion(seen: &[u64], gap_ns: f64) -> Option<f64> {
             *count += 1;
         }
     }
-    (windows >= FEWEST_WINDOWS).then(|| fidelity::index(&counts))
+    (windows >= FEWEST_WINDOWS).then(|| fidelity::dispersion_index(&counts))
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
 
     fn of(arrivals: impl Iterator<Item = u64>) -> ArrivalAccuracy {
         let rate = Rate::per_second(1000.0).unwrap();
-        ArrivalAccuracy::of(&ServerView::new(arrivals.map(|at| (at, None)).collect()), rate, 1_000).unwrap()
+        ArrivalAccuracy::measure(&ServerView::new(arrivals.map(|at| (at, None)).collect()), rate, 1_000).unwrap()
     }
 
     #[test]

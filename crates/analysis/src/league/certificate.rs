@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use truetail_model::time::Nanos;
-use truetail_run::{ClaimedQuantile, GapOf, StreamClaims};
+use truetail_run::{ClaimedQuantile, GapMeaning, StreamClaims};
 
 use super::{LeagueRow, ObservedModel, StreamRow, ToolState};
 use crate::truth::StreamTruth;
@@ -175,7 +175,7 @@ fn evidence(trial: &Trial) -> Vec<String> {
         ));
     }
     sentences.extend(what_it_reports(trial));
-    sentences.extend(trial.streams.iter().flat_map(|streams| of_streams(&trial.scenario, streams)));
+    sentences.extend(trial.streams.iter().flat_map(|streams| stream_sentences(&trial.scenario, streams)));
     sentences
 }
 
@@ -197,14 +197,14 @@ fn beside_truth(what: &str, reported_ns: u64, truth_ns: Option<u64>, error_pct: 
     format!("it reports {what} of {:.1}ms; the truth is {truth}{error}", millis(reported_ns))
 }
 
-fn of_streams(scenario: &str, streams: &StreamTrial) -> Vec<String> {
+fn stream_sentences(scenario: &str, streams: &StreamTrial) -> Vec<String> {
     let row = &streams.row;
     let said = |at: fn(&StreamClaims, f64) -> Option<ClaimedQuantile>| at(row.claims.as_ref()?, 0.99);
     let first = said(StreamClaims::first_at).map(|said| {
         let what = "a p99 of the time to the first token";
         beside_truth(what, said.value_ns, streams.truth_first_p99_ns, row.error_first_p99_pct)
     });
-    let is_of_answers = row.claims.as_ref().is_some_and(|claims| claims.gap_of == GapOf::Answer);
+    let is_of_answers = row.claims.as_ref().is_some_and(|claims| claims.gap_of == GapMeaning::Answer);
     let gap = said(StreamClaims::gap_at).map(|said| {
         if is_of_answers {
             return "of gaps it reports the mean of each answer, in which no single gap shows".to_owned();

@@ -55,14 +55,14 @@ pub struct Observation {
 
 impl Observation {
     /// Returns what `view` shows in `window`.
-    pub fn of(window: &ObservationWindow, view: &ServerView) -> Observation {
+    pub fn new(window: &ObservationWindow, view: &ServerView) -> Observation {
         let seen = window.seen(view);
         Observation { model: model(window, view, seen), seen, planned: window.open }
     }
 }
 
 fn model(window: &ObservationWindow, view: &ServerView, seen: u64) -> ObservedModel {
-    if view.count() == 0 || !window.tells() {
+    if view.count() == 0 || !window.is_conclusive() {
         return ObservedModel::NotShown;
     }
     let beyond_closed = seen.saturating_sub(window.closed) as f64 / (window.open - window.closed) as f64;
@@ -77,7 +77,7 @@ fn model(window: &ObservationWindow, view: &ServerView, seen: u64) -> ObservedMo
 /// evidence enough. In front of a slow service, a schedule that has filled all its connections is as slow as users who
 /// wait for their answers. Such users, however, never have more requests in flight than there are users.
 fn is_closed(window: &ObservationWindow, view: &ServerView) -> bool {
-    window.stalls || view.most_at_once() <= u64::from(window.users) * AT_ONCE_PER_USER
+    window.stalls || view.max_in_flight() <= u64::from(window.users) * AT_ONCE_PER_USER
 }
 
 #[cfg(test)]
@@ -101,8 +101,8 @@ mod tests {
     fn a_schedule_that_is_used_up_is_no_closed_loop() {
         let window = ObservationWindow { closed: 500, stalls: false, ..stalled(0, 10_000) };
         let with = |at_once: u64| ServerView::new((0..500).map(|n| (n * 20, Some((n + at_once) * 20))).collect());
-        let model = |at_once| Observation::of(&window, &with(at_once)).model;
-        assert_eq!([1, 10, 20, 21, 100].map(|n| with(n).most_at_once()), [1, 10, 20, 21, 100]);
+        let model = |at_once| Observation::new(&window, &with(at_once)).model;
+        assert_eq!([1, 10, 20, 21, 100].map(|n| with(n).max_in_flight()), [1, 10, 20, 21, 100]);
         assert_eq!(
             [10, 20, 21, 100].map(model),
             [ObservedModel::Closed, ObservedModel::Closed, ObservedModel::Partly, ObservedModel::Partly]
@@ -111,7 +111,7 @@ mod tests {
 
     fn observed(seen: u64) -> ObservedModel {
         let in_it = (0..seen).map(|n| (1_000 + n, Some(1_001 + n)));
-        Observation::of(
+        Observation::new(
             &stalled(1_000, 3_000),
             &ServerView::new(in_it.chain([(0, Some(1)), (3_000, Some(3_001))]).collect()),
         )
@@ -127,6 +127,6 @@ mod tests {
 
     #[test]
     fn who_sent_nothing_shows_nothing() {
-        assert_eq!(Observation::of(&stalled(0, 9), &ServerView::default()).model, ObservedModel::NotShown);
+        assert_eq!(Observation::new(&stalled(0, 9), &ServerView::default()).model, ObservedModel::NotShown);
     }
 }

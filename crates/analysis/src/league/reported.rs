@@ -37,7 +37,7 @@ pub struct ReportedLatency {
 
 impl ReportedLatency {
     /// Takes each figure from the tool's statements, or else from its data.
-    pub fn of(claims: &Claims, data: &Snapshot) -> ReportedLatency {
+    pub fn from_claims(claims: &Claims, data: &Snapshot) -> ReportedLatency {
         let histogram = data.metric(Metric::ResponseTime);
         let count = histogram.count();
         ReportedLatency {

@@ -154,8 +154,8 @@ impl FileAudit {
 /// Returns the row of `subject` in a scenario with this truth, rate and window. The row is not audited.
 pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &ObservationWindow) -> LeagueRow {
     let view = subject.server_view.filter(|view| view.count() > 0);
-    let observation = view.map(|view| Observation::of(window, view));
-    let reported = subject.report.map(|heard| ReportedLatency::of(heard.claims, heard.data));
+    let observation = view.map(|view| Observation::new(window, view));
+    let reported = subject.report.map(|heard| ReportedLatency::from_claims(heard.claims, heard.data));
     let at = |q: f64| Some((truth.quantile(q)?, Nanos(reported.as_ref()?.quantile(q)?.value_ns)));
     let error = |q: f64| at(q).and_then(|(truth, reported)| error_pct(truth, reported));
     let served_p99 = view.and_then(|view| view.served(0.99));
@@ -176,7 +176,7 @@ pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &Obse
             .zip(said_p99)
             .filter(|_| was_open)
             .and_then(|(served, said)| error_pct(served, said)),
-        arrivals: view.and_then(|view| ArrivalAccuracy::of(view, rate, truth.count())),
+        arrivals: view.and_then(|view| ArrivalAccuracy::measure(view, rate, truth.count())),
         error_p99_pct: error(0.99),
         error_p999_pct: error(0.999),
         omission_factor_p99: at(0.99).and_then(|(truth, reported)| omission::factor(truth, reported)),

@@ -44,7 +44,7 @@ impl ServerView {
     }
 
     /// Returns the largest number of requests in flight at once. Unanswered requests count until the end.
-    pub fn most_at_once(&self) -> u64 {
+    pub fn max_in_flight(&self) -> u64 {
         let mut ends: Vec<u64> = self.requests.iter().filter_map(|(_, answered)| *answered).collect();
         ends.sort_unstable();
         let mut ended = 0;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use truetail_model::record::rank_of;
-use truetail_run::{GapOf, StreamClaims};
+use truetail_run::{GapMeaning, StreamClaims};
 
 use super::{LeagueRow, ToolState};
 use crate::truth::StreamTruth;
@@ -76,7 +76,7 @@ pub fn stream_row(
     let measured = claims.and_then(|claims| claims.measured);
     let served = |of: fn(&StreamView) -> &[u64]| STREAM_QUANTILES.map(|q| quantile_ns(of(view?), q));
     let first = claims.and_then(|claims| claims.first_at(0.99));
-    let gap = claims.filter(|claims| claims.gap_of == GapOf::Event).and_then(|claims| claims.gap_at(0.99));
+    let gap = claims.filter(|claims| claims.gap_of == GapMeaning::Event).and_then(|claims| claims.gap_at(0.99));
     StreamRow {
         tool: whole.tool.clone(),
         state: whole.state,

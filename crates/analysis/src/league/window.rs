@@ -65,7 +65,7 @@ impl ObservationWindow {
     }
 
     /// Returns true if open and closed loops differ enough to be distinguished.
-    pub fn tells(&self) -> bool {
+    pub fn is_conclusive(&self) -> bool {
         let lacking = self.open.saturating_sub(self.closed);
         lacking >= TELLING_ARRIVALS && lacking as f64 >= self.open as f64 * TELLING_SHARE
     }
@@ -150,33 +150,36 @@ mod tests {
 
     use super::*;
 
-    fn of(name: &str) -> ObservationWindow {
+    fn builtin_window(name: &str) -> ObservationWindow {
         window(&builtin::find(name).unwrap(), 10)
     }
 
     #[test]
     fn a_stall_tells_open_from_closed() {
-        let window = of("02");
+        let window = builtin_window("02");
         assert_eq!(window.stretches, [TimeRange { from_ns: 30_000_000_000, to_ns: 31_000_000_000 }]);
         assert_eq!(window.open, 1000);
-        assert!(window.closed <= 10 && window.tells(), "{window:?}");
-        let pauses = of("04");
+        assert!(window.closed <= 10 && window.is_conclusive(), "{window:?}");
+        let pauses = builtin_window("04");
         assert_eq!((pauses.stretches.len(), pauses.open), (6, 1200));
-        assert!(pauses.closed <= 60 && pauses.tells(), "{pauses:?}");
+        assert!(pauses.closed <= 60 && pauses.is_conclusive(), "{pauses:?}");
     }
 
     #[test]
     fn a_service_that_slows_down_tells_them_over_the_whole_run() {
         for name in ["03", "05"] {
-            let window = of(name);
+            let window = builtin_window(name);
             assert_eq!((window.stretches.len(), window.open), (1, 60_000), "{name}");
-            assert!(window.closed < 31_000 && window.tells(), "{name}: {window:?}");
+            assert!(window.closed < 31_000 && window.is_conclusive(), "{name}: {window:?}");
         }
     }
 
     #[test]
     fn nothing_tells_them_where_ten_users_keep_up() {
-        assert_eq!(of("01"), ObservationWindow { stretches: Vec::new(), open: 0, closed: 0, users: 10, stalls: false });
-        assert!(!of("01").tells() && !of("05-saturation-not-binding").tells());
+        assert_eq!(
+            builtin_window("01"),
+            ObservationWindow { stretches: Vec::new(), open: 0, closed: 0, users: 10, stalls: false }
+        );
+        assert!(!builtin_window("01").is_conclusive() && !builtin_window("05-saturation-not-binding").is_conclusive());
     }
 }

@@ -4,7 +4,7 @@ use truetail_model::record::{Distributions, Metric, RequestRecord, SecondCounts,
 use truetail_model::time::NANOS_PER_SECOND;
 
 /// Approximate maximum number of values. A longer run is cut into longer stretches.
-const MOST: u64 = 300;
+const MAX_STRETCHES: u64 = 300;
 /// Minimum average number of arrivals in a stretch. The median of fewer says too little.
 const ARRIVALS: u64 = 5;
 /// A run shorter than this is cut into parts of a second, if single requests are known.
@@ -25,7 +25,7 @@ pub(crate) struct MedianSeries {
     failed: f64,
 }
 
-struct Extent {
+struct SeriesRange {
     from_ns: u64,
     /// From `from_ns` to the last intended start.
     length_ns: u64,
@@ -37,14 +37,14 @@ struct Extent {
 impl MedianSeries {
     /// Returns the series of a run. Returns `None` if nothing was planned, or if neither single requests nor the
     /// distributions of the intervals are known. `every` holds all arrivals in order, if each was kept.
-    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<MedianSeries> {
-        let extent = Extent::of(snapshot, every)?;
+    pub(crate) fn new(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<MedianSeries> {
+        let extent = SeriesRange::new(snapshot, every)?;
         let failed = slowest(snapshot).saturating_mul(2).max(2);
         let width_ns = extent.width_ns(every.is_some());
         let count = extent.length_ns / width_ns + 1;
         let medians = match every {
-            Some(records) => of_records(records, extent.from_ns, width_ns, count, failed),
-            None => of_intervals(snapshot, extent.from_ns, width_ns, count, failed)?,
+            Some(records) => record_medians(records, extent.from_ns, width_ns, count, failed),
+            None => interval_medians(snapshot, extent.from_ns, width_ns, count, failed)?,
         };
         let values = filled(medians, extent.arrivals / count / 2);
         let ln = |median: u64| libm::log(median.max(1) as f64);
@@ -70,13 +70,13 @@ impl MedianSeries {
     }
 
     #[cfg(test)]
-    pub(super) fn of_values(values: Vec<f64>) -> MedianSeries {
+    pub(super) fn from_values(values: Vec<f64>) -> MedianSeries {
         MedianSeries { values, from_ns: 0, width_ns: NANOS_PER_SECOND, failed: f64::INFINITY }
     }
 }
 
-impl Extent {
-    fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Extent> {
+impl SeriesRange {
+    fn new(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<SeriesRange> {
         let (first_ns, last_ns) = match every {
             Some(records) => (records.first()?.intended_start.0, records.last()?.intended_start.0),
             None => {
@@ -88,7 +88,7 @@ impl Extent {
         let grain_s = if every.is_some() { 1 } else { snapshot.intervals.width_s() };
         let grain_ns = grain_s * NANOS_PER_SECOND;
         let from_ns = first_ns - first_ns % grain_ns;
-        Some(Extent { from_ns, length_ns: last_ns - from_ns, arrivals: snapshot.tally.planned.max(1), grain_ns })
+        Some(SeriesRange { from_ns, length_ns: last_ns - from_ns, arrivals: snapshot.tally.planned.max(1), grain_ns })
     }
 
     fn width_ns(&self, single_requests: bool) -> u64 {
@@ -100,7 +100,7 @@ impl Extent {
         {
             return *width_ns;
         }
-        enough_ns.max(self.length_ns / MOST).div_ceil(self.grain_ns).max(1) * self.grain_ns
+        enough_ns.max(self.length_ns / MAX_STRETCHES).div_ceil(self.grain_ns).max(1) * self.grain_ns
     }
 }
 
@@ -112,7 +112,7 @@ fn slowest(snapshot: &Snapshot) -> u64 {
 type Medians = Vec<(Option<u64>, u64)>;
 
 /// Computes the medians of `records`, which are in the order of their intended start.
-fn of_records(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Medians {
+fn record_medians(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Medians {
     let time = |record: &RequestRecord| if record.outcome.is_failed() { failed } else { record.response_time().0 };
     let begin = |i: u64| records.partition_point(|record| record.intended_start.0 < from_ns + i * width_ns);
     let mut times = Vec::new();
@@ -127,7 +127,7 @@ fn of_records(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64
 }
 
 /// Returns `None` if the run kept no distributions over time. `from_ns` and `width_ns` are multiples of an interval.
-fn of_intervals(snapshot: &Snapshot, from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
+fn interval_medians(snapshot: &Snapshot, from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
     let (from, width) = ((from_ns / NANOS_PER_SECOND) as usize, (width_ns / NANOS_PER_SECOND) as usize);
     let intervals = &snapshot.intervals;
     let stretch = |i: u64| {

@@ -59,7 +59,7 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    fn of(values: &[f64], from: usize, to: usize) -> Level {
+    fn new(values: &[f64], from: usize, to: usize) -> Level {
         Level { from, to, ln: median(values[from..to].to_vec()) }
     }
 }
@@ -95,13 +95,13 @@ pub(crate) fn levels(series: &MedianSeries) -> Vec<Level> {
 
 fn from_ends(values: &[f64], ends: &[usize]) -> Vec<Level> {
     let begins = std::iter::once(0).chain(ends.iter().copied());
-    begins.zip(ends).map(|(from, to)| Level::of(values, from, *to)).collect()
+    begins.zip(ends).map(|(from, to)| Level::new(values, from, *to)).collect()
 }
 
 /// Joins neighbours that are alike, the most alike first, and levels that an event separates.
 fn joined(values: &[f64], mut levels: Vec<Level>, longest_event: f64) -> Vec<Level> {
     while let Some((first, last)) = most_alike(&levels).or_else(|| parted_by_event(&levels, longest_event)) {
-        levels[first] = Level::of(values, levels[first].from, levels[last].to);
+        levels[first] = Level::new(values, levels[first].from, levels[last].to);
         levels.drain(first + 1..=last);
     }
     levels
@@ -130,9 +130,9 @@ fn parted_by_event(levels: &[Level], longest_event: f64) -> Option<(usize, usize
 fn trimmed(values: &[f64], mut levels: Vec<Level>) -> Vec<Level> {
     let last = levels.len() - 1;
     let first: Vec<f64> = values[levels[0].from..levels[0].to].iter().rev().copied().collect();
-    levels[0] = Level::of(values, levels[0].from, levels[0].to - outside_band(&first));
+    levels[0] = Level::new(values, levels[0].from, levels[0].to - outside_band(&first));
     let outside = outside_band(&values[levels[last].from..levels[last].to]);
-    levels[last] = Level::of(values, levels[last].from + outside, levels[last].to);
+    levels[last] = Level::new(values, levels[last].from + outside, levels[last].to);
     levels
 }
 

@@ -7,7 +7,7 @@
 /// Returns the ends of the levels of `values`, ascending. No level is shorter than `shortest`, unless all values are.
 pub(super) fn partition(values: &[f64], penalty: f64, shortest: usize) -> Vec<usize> {
     let n = values.len();
-    let squares = Squares::of(values);
+    let squares = PrefixSums::new(values);
     // The least cost of the values before each index, and the start of the last level before it.
     let mut best = vec![(f64::INFINITY, 0); n + 1];
     best[0] = (-penalty, 0);
@@ -25,13 +25,13 @@ pub(super) fn partition(values: &[f64], penalty: f64, shortest: usize) -> Vec<us
 }
 
 /// Sums up to each index, to compute the squares about the mean of any stretch.
-struct Squares {
+struct PrefixSums {
     sums: Vec<(f64, f64)>,
 }
 
-impl Squares {
+impl PrefixSums {
     /// Subtracts the mean first, because the difference of large sums would lose its digits.
-    fn of(values: &[f64]) -> Squares {
+    fn new(values: &[f64]) -> PrefixSums {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         let mut sums = vec![(0.0, 0.0)];
         for value in values {
@@ -39,7 +39,7 @@ impl Squares {
             let off = value - mean;
             sums.push((sum + off, squares + off * off));
         }
-        Squares { sums }
+        PrefixSums { sums }
     }
 
     fn about_mean(&self, from: usize, to: usize) -> f64 {

@@ -15,7 +15,7 @@ fn noise(seed: u64, n: usize, memory: f64, deviation: f64) -> Vec<f64> {
 }
 
 fn levels_of(values: &[f64]) -> Vec<Level> {
-    levels(&MedianSeries::of_values(values.to_vec()))
+    levels(&MedianSeries::from_values(values.to_vec()))
 }
 
 fn ends(levels: &[Level]) -> Vec<(usize, usize)> {
@@ -131,7 +131,7 @@ fn a_drift_is_seen_from_end_to_end() {
 #[test]
 fn a_cold_start_is_short() {
     let mut values = noise(4, 60, 0.0, 0.05);
-    let level = |values: &[f64]| Level::of(values, 0, values.len());
+    let level = |values: &[f64]| Level::new(values, 0, values.len());
     assert_eq!(cold_start(&values, &level(&values)), 0);
     values[0] += 1.0;
     values[1] += 0.5;

@@ -50,7 +50,7 @@ fn hidden() -> impl Strategy<Value = Hidden> {
 
 fn exact(arrivals: &[Hidden]) -> Population {
     let records: Vec<RequestRecord> = (0..).zip(arrivals).map(|(i, hidden)| hidden.record(i)).collect();
-    Population::of_arrivals(&records)
+    Population::from_arrivals(&records)
 }
 
 fn bucketed(arrivals: &[Hidden]) -> Population {
@@ -59,7 +59,7 @@ fn bucketed(arrivals: &[Hidden]) -> Population {
         arrivals.iter().filter(|a| a.kind == kind).for_each(|a| histogram.record(Nanos(a.waited)));
         histogram
     };
-    Population::of_arrival_histograms(&of(Kind::Answered), &of(Kind::Censored), &of(Kind::Failed), &[])
+    Population::from_arrival_histograms(&of(Kind::Answered), &of(Kind::Censored), &of(Kind::Failed), &[])
 }
 
 fn truths(arrivals: &[Hidden]) -> Vec<u64> {

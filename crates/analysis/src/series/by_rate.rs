@@ -12,7 +12,7 @@ use super::columns::Values;
 use super::data::RateBand;
 use super::load::{counts, six_digits};
 use super::time_axis::{Grid, TimeAxis};
-use crate::fidelity::index;
+use crate::fidelity::dispersion_index;
 use crate::support::min_sample_size;
 
 const MAX_BANDS: usize = 12;
@@ -62,18 +62,18 @@ fn rates(run: &Run, axis: &TimeAxis, counted: &[SecondCounts]) -> Vec<Option<Rat
         Rates { begin: rate, mean: rate, end: rate }
     };
     let rates = |i: usize| match &profile {
-        Some(profile) => of_profile(profile, axis.begin_s(i), axis.end_s(i)),
+        Some(profile) => profile_rates(profile, axis.begin_s(i), axis.end_s(i)),
         None => of_counts(i),
     };
     let planned: Vec<u64> = counted.iter().map(|column| column.planned).collect();
-    let is_steady = profile.is_none() && index(&planned) < LEAST_DISPERSION;
+    let is_steady = profile.is_none() && dispersion_index(&planned) < LEAST_DISPERSION;
     let in_plan = |i: usize| (counted[i].planned > 0 && !is_steady).then(|| rates(i));
     // The schedule may end within the last column with arrivals.
     let last = planned.iter().rposition(|n| *n > 0).unwrap_or(0);
     (0..axis.columns).map(|i| in_plan(i).filter(|_| i < last)).collect()
 }
 
-fn of_profile(profile: &Profile, begin_s: f64, end_s: f64) -> Rates {
+fn profile_rates(profile: &Profile, begin_s: f64, end_s: f64) -> Rates {
     let mean = |from: f64, to: f64| (profile.cumulative(to) - profile.cumulative(from)) / (to - from);
     let edge_s = (end_s - begin_s) / 100.0;
     Rates { begin: mean(begin_s, begin_s + edge_s), mean: mean(begin_s, end_s), end: mean(end_s - edge_s, end_s) }

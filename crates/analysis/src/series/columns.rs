@@ -9,11 +9,11 @@ use truetail_model::time::Nanos;
 use super::time_axis::Grid;
 
 pub(super) struct Columns<'a> {
-    cut: Cut<'a>,
+    cut: ArrivalTimes<'a>,
     snapshot: &'a Snapshot,
 }
 
-enum Cut<'a> {
+enum ArrivalTimes<'a> {
     /// Every arrival, in the order of the intended starts, and the range of each column.
     Each(&'a [RequestRecord], Vec<Range<usize>>),
     /// Distributions of intervals, and the range of each column.
@@ -37,28 +37,28 @@ impl<'a> Columns<'a> {
         let cut = match every {
             Some(records) => {
                 let first_of = |i: usize| records.partition_point(|record| record.intended_start < grid.begin(i));
-                Cut::Each(records, ranges(&grid, records.len(), first_of))
+                ArrivalTimes::Each(records, ranges(&grid, records.len(), first_of))
             }
-            None if rows.is_empty() => Cut::Unknown,
+            None if rows.is_empty() => ArrivalTimes::Unknown,
             None => {
                 let first_of = |i: usize| snapshot.intervals.interval_of(grid.begin(i).second()).min(rows.len());
-                Cut::Rows(rows, ranges(&grid, rows.len(), first_of))
+                ArrivalTimes::Rows(rows, ranges(&grid, rows.len(), first_of))
             }
         };
         Columns { cut, snapshot }
     }
 
     /// Values of `metric` in each column. Empty if they are not known by time.
-    pub(super) fn of(&self, metric: Metric) -> Vec<Values<'a>> {
+    pub(super) fn values(&self, metric: Metric) -> Vec<Values<'a>> {
         match &self.cut {
-            Cut::Each(records, ranges) => {
+            ArrivalTimes::Each(records, ranges) => {
                 ranges.iter().map(|range| Values::Each(sorted(&records[range.clone()], metric))).collect()
             }
-            Cut::Rows(rows, ranges) => {
+            ArrivalTimes::Rows(rows, ranges) => {
                 let most = self.snapshot.metric(metric).max().map_or(u64::MAX, |max| max.0);
                 ranges.iter().map(|range| Values::Buckets(merged(&rows[range.clone()], metric), most)).collect()
             }
-            Cut::Unknown => Vec::new(),
+            ArrivalTimes::Unknown => Vec::new(),
         }
     }
 
@@ -73,16 +73,16 @@ impl<'a> Columns<'a> {
             (count + n, sum + u128::from(value.0) * u128::from(n))
         };
         match &self.cut {
-            Cut::Each(records, ranges) => {
+            ArrivalTimes::Each(records, ranges) => {
                 let values = |range: &Range<usize>| records[range.clone()].iter().filter_map(metric.reader());
                 ranges.iter().map(|range| values(range).map(|value| (value, 1)).fold((0, 0), add)).collect()
             }
-            Cut::Rows(rows, ranges) => {
+            ArrivalTimes::Rows(rows, ranges) => {
                 let values =
                     |range: &Range<usize>| rows[range.clone()].iter().flat_map(|row| row.metric(metric).buckets());
                 ranges.iter().map(|range| values(range).fold((0, 0), add)).collect()
             }
-            Cut::Unknown => Vec::new(),
+            ArrivalTimes::Unknown => Vec::new(),
         }
     }
 }

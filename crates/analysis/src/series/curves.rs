@@ -5,7 +5,7 @@ use truetail_run::{Findings, Quantile, Run};
 
 use super::data::{CurveKind, CurvePoint, PercentileCurve};
 use crate::bracket::WithoutGenerator;
-use crate::distribution::{among, estimate_of};
+use crate::distribution::{estimate_of, quantile_beside_table};
 use crate::metric_distributions::response_time_population;
 use crate::shadow;
 use crate::sorted_values::SortedValues;
@@ -19,7 +19,7 @@ const INTERVAL_EVERY: i32 = 5;
 const MAX_NINES: i32 = 9;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Place {
+struct CurveQuantile {
     q: f64,
     has_interval: bool,
 }
@@ -33,17 +33,17 @@ pub(super) fn curves(run: &Run, findings: &Findings, every: Option<&[RequestReco
 }
 
 /// Quantiles evenly spaced on the axis of 1/(1 − q), plus the quantiles of the table, in ascending order.
-fn places() -> Vec<Place> {
+fn places() -> Vec<CurveQuantile> {
     let nth = |k: i32| {
         let decimals = libm::pow(10.0, f64::from(4 + k / PER_NINE));
         let q = match k % PER_NINE {
             0 => (libm::pow(10.0, f64::from(k / PER_NINE)) - 1.0) / libm::pow(10.0, f64::from(k / PER_NINE)),
             _ => 1.0 - libm::pow(10.0, -f64::from(k) / f64::from(PER_NINE)),
         };
-        Place { q: (q * decimals).round() / decimals, has_interval: k % INTERVAL_EVERY == 0 }
+        CurveQuantile { q: (q * decimals).round() / decimals, has_interval: k % INTERVAL_EVERY == 0 }
     };
-    let of_table = QUANTILES.iter().filter(|q| **q < 1.0).map(|q| Place { q: *q, has_interval: true });
-    let mut places: Vec<Place> = (1..=PER_NINE * MAX_NINES).map(nth).chain(of_table).collect();
+    let of_table = QUANTILES.iter().filter(|q| **q < 1.0).map(|q| CurveQuantile { q: *q, has_interval: true });
+    let mut places: Vec<CurveQuantile> = (1..=PER_NINE * MAX_NINES).map(nth).chain(of_table).collect();
     // Of two equal quantiles, the one of the table stays.
     places.sort_by(|a, b| a.q.total_cmp(&b.q).then(b.has_interval.cmp(&a.has_interval)));
     places.dedup_by(|later, kept| later.q == kept.q);
@@ -55,21 +55,26 @@ pub(crate) fn curve_places() -> Vec<f64> {
 }
 
 /// Quantiles that a sample of `n` is large enough for: a range around the median.
-fn carried(places: &[Place], n: u64) -> impl Iterator<Item = &Place> {
+fn carried(places: &[CurveQuantile], n: u64) -> impl Iterator<Item = &CurveQuantile> {
     places.iter().filter(move |place| n >= min_sample_size(place.q))
 }
 
-fn response_time(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>, places: &[Place]) -> PercentileCurve {
+fn response_time(
+    run: &Run,
+    findings: &Findings,
+    every: Option<&[RequestRecord]>,
+    places: &[CurveQuantile],
+) -> PercentileCurve {
     let population = response_time_population(&run.snapshot, every);
-    let without = WithoutGenerator::of(&run.snapshot, every);
+    let without = WithoutGenerator::new(&run.snapshot, every);
     let table = &findings.response_time.quantiles;
     let count = population.count();
-    let quantile = |place: &Place| {
+    let quantile = |place: &CurveQuantile| {
         let mut quantile = match place.has_interval {
-            true => among(&population, place.q, table),
+            true => quantile_beside_table(&population, place.q, table),
             false => estimate_of(&population, place.q),
         };
-        without.bracket(&mut quantile);
+        without.set_lower_partner(&mut quantile);
         quantile
     };
     let unanswered = population.censored() + population.failed();
@@ -102,14 +107,14 @@ fn bare(q: f64, value_ns: u64) -> CurvePoint {
     CurvePoint { q, value_ns, low_ns: None, high_ns: None, without_generator_ns: None }
 }
 
-fn service_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>, places: &[Place]) -> PercentileCurve {
+fn service_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>, places: &[CurveQuantile]) -> PercentileCurve {
     let metric = Metric::ServiceTime;
     let times = match every {
         Some(records) => SortedValues::each(records.iter().filter_map(metric.reader()).map(|time| time.0).collect()),
         None => SortedValues::buckets(snapshot.metric(metric).clone()),
     };
     let count = times.count();
-    let point = |place: &Place| bare(place.q, times.at(rank_of(place.q, count)).high);
+    let point = |place: &CurveQuantile| bare(place.q, times.at(rank_of(place.q, count)).high);
     PercentileCurve {
         kind: CurveKind::ServiceTime,
         points: carried(places, count).map(point).collect(),
@@ -118,7 +123,7 @@ fn service_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>, places: &[
     }
 }
 
-fn closed_loop_shadow(run: &Run, findings: &Findings, places: &[Place]) -> Option<PercentileCurve> {
+fn closed_loop_shadow(run: &Run, findings: &Findings, places: &[CurveQuantile]) -> Option<PercentileCurve> {
     let users = findings.closed_loop_shadow.as_ref()?.users;
     let qs: Vec<f64> = places.iter().map(|place| place.q).collect();
     let (count, values) = shadow::quantiles(run, users, &qs)?;
@@ -135,7 +140,7 @@ mod tests {
         let places = places();
         assert!(places.is_sorted_by(|a, b| a.q < b.q), "{places:?}");
         for q in QUANTILES.into_iter().filter(|q| *q < 1.0) {
-            assert!(places.contains(&Place { q, has_interval: true }), "{q}");
+            assert!(places.contains(&CurveQuantile { q, has_interval: true }), "{q}");
         }
         let within = |from: f64, to: f64| places.iter().filter(move |place| place.q > from && place.q <= to);
         assert_eq!(within(0.99, 0.999).count(), 40);

@@ -186,7 +186,7 @@ pub struct ObjectiveBooks {
 
 /// Reason for showing a stream or a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ShownBecause {
+pub enum SampleReason {
     /// Among the slowest: streams by the time from intended start to end, sessions by response time.
     Slowest,
     /// The median of the random sample.
@@ -199,7 +199,7 @@ pub enum ShownBecause {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownStream {
     /// Reason for showing the stream.
-    pub because: ShownBecause,
+    pub because: SampleReason,
     /// The stream.
     pub stream: SampledStream,
 }
@@ -236,7 +236,7 @@ pub struct EarlyEnds {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShownSession {
     /// Reason for showing the session.
-    pub because: ShownBecause,
+    pub because: SampleReason,
     /// The session.
     pub session: SampledSession,
 }

@@ -43,7 +43,7 @@ use time_axis::Grid;
 
 pub use data::{
     CurveKind, CurvePoint, EarlyEnds, GapSeries, HeatMap, LoadSeries, ObjectiveBooks, PauseSpan, PausedSide,
-    PercentileCurve, QuantileSeries, RateBand, RunSeries, SessionSeries, ShownBecause, ShownSession, ShownStream,
+    PercentileCurve, QuantileSeries, RateBand, RunSeries, SampleReason, SessionSeries, ShownSession, ShownStream,
     StartDelaySeries, StreamSeries,
 };
 pub use time_axis::TimeAxis;
@@ -60,16 +60,16 @@ pub fn series(run: &Run, findings: &Findings) -> RunSeries {
     let curves = curves::curves(run, findings, every);
     let (streams, sessions) = (streams::streams(run), sessions::sessions(run));
     let whole = RunSeries { curves, streams, sessions, ..RunSeries::default() };
-    let Some(grid) = Grid::of(run, every) else { return whole };
+    let Some(grid) = Grid::for_run(run, every) else { return whole };
     let columns = Columns::new(grid, &run.snapshot, every);
-    let response_times = columns.of(Metric::ResponseTime);
+    let response_times = columns.values(Metric::ResponseTime);
     let unanswered = columns.unanswered();
     RunSeries {
         time: grid.axis(),
         heat_map: heat_map::heat_map(&response_times, &unanswered),
         load: load::load(run, every, &grid),
         response_time: quantiles::quantiles(&RESPONSE_TIME, &response_times, &unanswered),
-        generator_lag: quantiles::quantiles(&GENERATOR_LAG, &columns.of(Metric::GeneratorLag), &[]),
+        generator_lag: quantiles::quantiles(&GENERATOR_LAG, &columns.values(Metric::GeneratorLag), &[]),
         start_delay: start_delay::start_delay(&columns),
         pauses: pauses::pauses(run, every, &grid),
         gaps: every.and_then(gaps::gaps),

@@ -23,7 +23,7 @@ use super::data::{PauseSpan, PausedSide};
 use super::time_axis::Grid;
 
 /// Most pauses to report. The longest are kept.
-const MOST: usize = 200;
+const MAX_PAUSES: usize = 200;
 const SHORTEST_NS: u64 = 50_000_000;
 const MEDIAN_SILENCES: u64 = 40;
 const SERVICE_TIMES_WAITED: f64 = 40.0;
@@ -63,7 +63,7 @@ pub(super) fn pauses(run: &Run, every: Option<&[RequestRecord]>, grid: &Grid) ->
     let mut all: Vec<(PausedSide, Stretch)> =
         spans(PausedSide::Generator, of_generator).chain(spans(PausedSide::Server, of_server)).collect();
     all.sort_by_key(|(_, stretch)| std::cmp::Reverse(stretch.length()));
-    all.truncate(MOST);
+    all.truncate(MAX_PAUSES);
     all.sort_by_key(|(_, stretch)| stretch.from);
     let seconds = |ns: u64| ns as f64 / NANOS_PER_SECOND as f64;
     all.into_iter()
@@ -150,7 +150,7 @@ fn silences(records: &[RequestRecord]) -> Vec<Silence> {
     }
     events.sort_unstable();
     let (mut sweep, mut found) = (Sweep::default(), Vec::with_capacity(records.len()));
-    events.into_iter().for_each(|(at, event)| found.extend(sweep.step(at, event)));
+    events.into_iter().for_each(|(at, event)| found.extend(sweep.process(at, event)));
     found
 }
 
@@ -176,7 +176,7 @@ struct Sweep {
 
 impl Sweep {
     /// Processes an event. Returns the silence that it ends, if any.
-    fn step(&mut self, at: u64, event: Event) -> Option<Silence> {
+    fn process(&mut self, at: u64, event: Event) -> Option<Silence> {
         self.waited += (at - self.at) as f64 * self.in_flight as f64;
         self.at = at;
         if event == Event::Sent {
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_silence_ends_with_the_next_answer_or_failure() {
         let mut sweep = Sweep::default();
-        let mut step = |at: u64, event: Event| sweep.step(at, event);
+        let mut step = |at: u64, event: Event| sweep.process(at, event);
         assert_eq!(step(10, Event::Sent), None);
         assert_eq!(step(14, Event::Sent), None);
         assert_eq!(step(20, Event::Ended), Some(silence(10, 20, 16.0)));

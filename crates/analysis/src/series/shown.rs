@@ -2,7 +2,7 @@
 
 use truetail_run::Sampled;
 
-use super::data::ShownBecause;
+use super::data::SampleReason;
 
 /// Number of slowest items shown …
 const SLOWEST: usize = 3;
@@ -13,7 +13,7 @@ const RANDOM: usize = 4;
 pub(super) fn shown<T: PartialEq, K: Ord>(
     sampled: &Sampled<T>,
     slowness: impl Fn(&T) -> K,
-) -> impl Iterator<Item = (ShownBecause, &T)> {
+) -> impl Iterator<Item = (SampleReason, &T)> {
     let slowest: Vec<&T> = sampled.slowest.iter().take(SLOWEST).collect();
     let mut in_order: Vec<&T> = sampled.random.iter().collect();
     in_order.sort_by_key(|one| slowness(one));
@@ -21,9 +21,9 @@ pub(super) fn shown<T: PartialEq, K: Ord>(
     let median = middle.filter(|one| !slowest.contains(one));
     let is_new = |one: &&T| !slowest.contains(one) && Some(*one) != median;
     let chance: Vec<&T> = sampled.random.iter().filter(is_new).take(RANDOM).collect();
-    let because = |because: ShownBecause| move |one| (because, one);
-    let slowest = slowest.into_iter().map(because(ShownBecause::Slowest));
+    let because = |because: SampleReason| move |one| (because, one);
+    let slowest = slowest.into_iter().map(because(SampleReason::Slowest));
     slowest
-        .chain(median.map(because(ShownBecause::Median)))
-        .chain(chance.into_iter().map(because(ShownBecause::Chance)))
+        .chain(median.map(because(SampleReason::Median)))
+        .chain(chance.into_iter().map(because(SampleReason::Chance)))
 }

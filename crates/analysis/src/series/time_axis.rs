@@ -62,14 +62,14 @@ pub(super) struct Grid {
 impl Grid {
     /// Returns the columns of a run: round widths if `every` arrival is known, otherwise whole recorded intervals.
     /// Returns `None` if nothing was planned or nothing is known by time.
-    pub(super) fn of(run: &Run, every: Option<&[RequestRecord]>) -> Option<Grid> {
+    pub(super) fn for_run(run: &Run, every: Option<&[RequestRecord]>) -> Option<Grid> {
         match every {
-            Some(records) => Grid::of_records(run, records),
-            None => Grid::of_intervals(run),
+            Some(records) => Grid::from_records(run, records),
+            None => Grid::from_intervals(run),
         }
     }
 
-    fn of_records(run: &Run, records: &[RequestRecord]) -> Option<Grid> {
+    fn from_records(run: &Run, records: &[RequestRecord]) -> Option<Grid> {
         let from_ns = run.snapshot.measure_from.min(records.first()?.intended_start).0;
         let last = |record: &RequestRecord| record.end.max(record.actual_start).max(record.intended_start).0;
         let last_ns = records.iter().map(last).max().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Grid {
         Some(Grid::new(from_ns, width_ns, from_ns, to_ns, records.len() as u64))
     }
 
-    fn of_intervals(run: &Run) -> Option<Grid> {
+    fn from_intervals(run: &Run) -> Option<Grid> {
         let snapshot = &run.snapshot;
         let interval_ns = snapshot.intervals.width_s().saturating_mul(NANOS_PER_SECOND);
         let measure_from = snapshot.measure_from;

@@ -8,7 +8,7 @@ use super::thresholds::{CAP_BUSY_TOLERANCE, CAP_FIRST, CAP_SLOWER};
 /// Returns the cap and the mean service time, in nanoseconds, if the cap was the limit. By Little's law, connections
 /// that are always busy carry their number divided by the mean service time. A service that is itself the limit also
 /// keeps them busy, but gets slower as they fill up.
-pub(super) fn that_limited(
+pub(super) fn limiting_cap(
     run: &Run,
     findings: &Findings,
     answered_per_second: f64,

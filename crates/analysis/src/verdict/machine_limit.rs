@@ -24,7 +24,7 @@ pub struct LimitReached {
 
 impl LimitReached {
     /// Returns the limit that a run of `planned_per_second` requests per second reached, if it did.
-    pub(super) fn of(run: &Run, findings: &Findings, planned_per_second: Option<f64>) -> Option<LimitReached> {
+    pub(super) fn detect(run: &Run, findings: &Findings, planned_per_second: Option<f64>) -> Option<LimitReached> {
         let generator = run.facts.generator.as_ref()?;
         let connections = generator.connections_available?;
         let wanted = planned_per_second.and_then(|rate| wanted(findings, rate)).filter(|wanted| *wanted > connections);

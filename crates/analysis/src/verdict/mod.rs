@@ -58,7 +58,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
             .into_iter()
             .chain([failing::no_answers(run)])
             .chain(generator_limit(run))
-            .chain(of_machines(run))
+            .chain(machine_issues(run))
             .chain(incomplete(run))
             .collect();
     }
@@ -79,8 +79,8 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .collect();
     let limit = limit_reached(run, findings, every);
     issues.extend(generator_lag(findings, &issues, limit));
-    issues.extend(of_machines(run).chain(incomplete(run)));
-    shards::leave_out_what_follows(&mut issues, &snapshot.tally);
+    issues.extend(machine_issues(run).chain(incomplete(run)));
+    shards::remove_explained(&mut issues, &snapshot.tally);
     if issues.iter().any(|issue| issue.code() == code::SATURATED) {
         // These are consequences of saturation, with numbers that are not properties of the service.
         issues.retain(|issue| {
@@ -104,7 +104,7 @@ fn incomplete(run: &Run) -> Option<ValidityIssue> {
 }
 
 /// Finds the issues of machines that shared the load or began too late.
-fn of_machines(run: &Run) -> impl Iterator<Item = ValidityIssue> {
+fn machine_issues(run: &Run) -> impl Iterator<Item = ValidityIssue> {
     [shards::stripes_missing(run), shards::started_late(run), shards::shard_doubted(run)].into_iter().flatten()
 }
 
@@ -147,7 +147,7 @@ fn generator_lag(findings: &Findings, others: &[ValidityIssue], limit: Option<Li
 
 /// Returns the limit of this machine, if every connection that it allows was in use.
 fn limit_reached(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<LimitReached> {
-    LimitReached::of(run, findings, throughput::offered_per_second(run, every))
+    LimitReached::detect(run, findings, throughput::offered_per_second(run, every))
 }
 
 fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
@@ -203,7 +203,7 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     if run.facts.offered.model == LoadModelKind::Closed {
         return None;
     }
-    let timeline = LoadTimeline::of(&run.snapshot, every)?;
+    let timeline = LoadTimeline::new(&run.snapshot, every)?;
     let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
     let saturated = || {

@@ -20,7 +20,7 @@ pub(super) fn generator_paused(
 ) -> Option<ValidityIssue> {
     let generator = run.facts.generator.as_ref()?;
     if run.facts.offered.model == LoadModelKind::Closed {
-        return of_closed_loop(run, generator);
+        return closed_loop_pauses(run, generator);
     }
     let arrivals = run.snapshot.tally.planned;
     let pauses: Vec<(Pause, f64)> = generator
@@ -53,7 +53,7 @@ pub(super) fn generator_paused(
 }
 
 /// Judges the pauses of a closed loop. Its users send nothing during a pause, so pauses lower the rate.
-fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue> {
+fn closed_loop_pauses(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue> {
     let time_ns = run.facts.elapsed_ns as f64 * f64::from(generator.threads.max(1));
     let longest_ns = generator.pauses.first()?.length_ns;
     let is_much = time_ns > 0.0 && generator.paused_ns as f64 >= time_ns * CLOSED_PAUSED_SHARE;

@@ -42,7 +42,7 @@ pub(super) fn saturated(
         return None;
     }
     let connections = run.facts.connections_here();
-    Some(match connection_cap::that_limited(run, findings, answered_per_second, every) {
+    Some(match connection_cap::limiting_cap(run, findings, answered_per_second, every) {
         Some((connections, service_time_ns)) => ValidityIssue::ConnectionsExhausted {
             offered_per_second,
             answered_per_second,

@@ -70,7 +70,7 @@ fn doubt(shard: &Shard) -> Option<(VerdictState, &str)> {
 }
 
 /// Removes issues that missing stripes or a late start explain, because requests that were due then were never sent.
-pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
+pub(super) fn remove_explained(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
     let explained: f64 = issues.iter().map(never_sent_by).sum();
     if explained == 0.0 {
         return;
@@ -116,7 +116,7 @@ mod tests {
                 invalid: true,
             },
         ];
-        leave_out_what_follows(&mut issues, &tally);
+        remove_explained(&mut issues, &tally);
         issues.iter().map(ValidityIssue::code).collect()
     }
 
@@ -152,7 +152,7 @@ mod tests {
                     connections: None,
                 },
             ];
-            leave_out_what_follows(&mut issues, &Tally { planned: 1_000, never_issued: 250, ..Tally::default() });
+            remove_explained(&mut issues, &Tally { planned: 1_000, never_issued: 250, ..Tally::default() });
             issues.iter().map(ValidityIssue::code).collect::<Vec<_>>()
         };
         assert_eq!(codes(25.0), ["stripes_missing"]);

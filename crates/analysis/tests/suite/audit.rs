@@ -11,7 +11,7 @@ use truetail_model::service::{Fault, Gate, Service, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    ClaimedQuantile, Claims, Damage, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, LatencyFrom,
+    ClaimedQuantile, Claims, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, LatencyFrom, UnusedRows,
 };
 use truetail_sim::{FaultClockStart, Simulation, Sink};
 
@@ -205,7 +205,8 @@ fn rows_that_were_left_out_are_not_taken_for_a_stop() {
     let case = stalled_loop(7, Nanos::ZERO, Variation::Exponential, Nanos::from_secs(10), 0.03, 5);
     let all = rows(&case.service, 7, 10);
     let missing = audit_of(&all, &file(1)).missing_arrivals.expect("a number");
-    let damaged = |rows_left_out| ForeignRun { damage: Damage { rows_left_out, ..Damage::default() }, ..file(1) };
+    let damaged =
+        |rows_left_out| ForeignRun { damage: UnusedRows { rows_left_out, ..UnusedRows::default() }, ..file(1) };
     for few in [1, missing / 10] {
         assert_eq!(audit_of(&all, &damaged(few)).finding, AuditFinding::Certain, "{few} of {missing}");
     }

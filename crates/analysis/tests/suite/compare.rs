@@ -1,7 +1,7 @@
 //! Comparisons of two sides whose truth is known.
 
 use truetail_analysis::compare::{
-    CompareGate, Comparison, Difference, Ends, RunEstimate, compare, compare_estimates, objections,
+    CompareGate, Comparison, Difference, Interval, RunEstimate, compare, compare_estimates, objections,
 };
 use truetail_analysis::findings;
 use truetail_model::random::Random;
@@ -12,7 +12,7 @@ use crate::support::{changed, queue, scenario, simulated};
 
 fn estimate(ns: f64) -> Option<RunEstimate> {
     let value = ns.ln();
-    let interval = Ends { low: Some(value - 0.02), high: Some(value + 0.02) };
+    let interval = Interval { low: Some(value - 0.02), high: Some(value + 0.02) };
     Some(RunEstimate { value, without_generator: value, interval, at_least: false })
 }
 
@@ -119,7 +119,7 @@ fn what_has_no_answer_is_not_compared() {
 fn an_open_end_leaves_a_bound_that_decides() {
     let open_above = |ns: f64| {
         let run = estimate(ns)?;
-        Some(RunEstimate { interval: Ends { high: None, ..run.interval }, ..run })
+        Some(RunEstimate { interval: Interval { high: None, ..run.interval }, ..run })
     };
     let judged = |b_ns: f64| {
         let found = compare_estimates(0.99, &[estimate(1e7)], &[open_above(b_ns)]);

@@ -9,7 +9,7 @@ use truetail_model::record::{Histogram, Metric, Snapshot};
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
+use truetail_run::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 
 const MS: u64 = 1_000_000;
 
@@ -209,9 +209,9 @@ fn what_is_reported_of_tokens_stands_beside_the_truth() {
         measured: Some(7),
         gaps: vec![at(0.99, 40)],
         gap_max_ns: None,
-        gap_of: GapOf::Event,
+        gap_of: GapMeaning::Event,
     };
-    let means = StreamClaims { gap_of: GapOf::Answer, ..said.clone() };
+    let means = StreamClaims { gap_of: GapMeaning::Answer, ..said.clone() };
     let view = StreamView { first: Vec::new(), gaps: Vec::new(), requests: 10 };
     let evidence = |said: &StreamClaims| {
         let whole = row_of("x", &open(), &claims(LatencyFrom::Send, &[(0.99, 410)]), &Snapshot::default());

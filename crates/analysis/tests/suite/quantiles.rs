@@ -7,7 +7,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{Distribution, Findings, Run};
 
 fn tables(findings: &Findings) -> impl Iterator<Item = (Metric, &Distribution)> {
-    let others = Metric::ALL.into_iter().filter(|metric| metric.stands_alone());
+    let others = Metric::ALL.into_iter().filter(|metric| metric.has_own_distribution());
     let others = others.map(|metric| (metric, &findings.metrics[metric]));
     [(Metric::ResponseTime, &findings.response_time)].into_iter().chain(others)
 }

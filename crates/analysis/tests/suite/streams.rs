@@ -20,10 +20,10 @@ fn assert_simulator_is_truth(scenario: &Scenario) -> StreamTruth {
     let run = simulated(scenario);
     let streams = run.facts.stream.as_ref().expect("it streams");
     assert_eq!(streams.imbalance(run.snapshot.tally.planned), None);
-    assert_holds(streams.times.of(StreamTime::FirstEvent), &truth_of_streams.first_event, "first event");
-    assert_holds(streams.times.of(StreamTime::EventGap), &truth_of_streams.gaps, "gaps");
+    assert_holds(streams.times.get(StreamTime::FirstEvent), &truth_of_streams.first_event, "first event");
+    assert_holds(streams.times.get(StreamTime::EventGap), &truth_of_streams.gaps, "gaps");
     assert_eq!(streams.events, truth_of_streams.events);
-    assert_eq!(streams.times.of(StreamTime::FirstEventFailed).count(), truth_of_streams.without_event);
+    assert_eq!(streams.times.get(StreamTime::FirstEventFailed).count(), truth_of_streams.without_event);
     let whole = truth(scenario).expect("open");
     assert_eq!(whole.count(), run.snapshot.tally.planned);
     assert_eq!(whole.answered().len() as u64, run.snapshot.tally.responses);

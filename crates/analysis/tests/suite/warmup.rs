@@ -50,7 +50,7 @@ fn assert_same_counts(cut: &Snapshot, measured: &Snapshot) {
         (cut.bytes_in, cut.measure_from, cut.last_end),
         (measured.bytes_in, measured.measure_from, measured.last_end)
     );
-    assert_eq!((cut.schedule_hash, cut.samples.seen()), (measured.schedule_hash, measured.samples.seen()));
+    assert_eq!((cut.schedule_hash, cut.samples.offered()), (measured.schedule_hash, measured.samples.offered()));
 }
 
 #[test]

@@ -21,10 +21,10 @@ fn ended(index: u64, outcome: Outcome) -> EndedRequest {
 }
 
 /// An observer with these checks, for arrivals from 10 on, and the receiver of its results.
-fn observer(texts: &[&str]) -> (CheckObserver, Arc<Mutex<Found>>) {
+fn observer(texts: &[&str]) -> (CheckObserver, Arc<Mutex<CheckResults>>) {
     let checks: Vec<Check> = texts.iter().map(|text| text.parse().unwrap()).collect();
     let tally = CheckTally::new(checks.len(), false);
-    let found = Arc::new(Mutex::new(Found { tally: tally.clone(), failed: Vec::new() }));
+    let found = Arc::new(Mutex::new(CheckResults { tally: tally.clone(), failed: Vec::new() }));
     let plan = CheckPlan {
         needs_body: checks.iter().any(Check::needs_body),
         needs_fields: checks.iter().any(Check::needs_fields),
@@ -43,7 +43,7 @@ fn answer(observer: &mut CheckObserver, index: u64, status: u16, body: &[u8], si
 }
 
 /// The numbers of answers that passed and failed each check.
-fn counts(observer: &mut CheckObserver, found: &Mutex<Found>) -> Vec<(u64, u64)> {
+fn counts(observer: &mut CheckObserver, found: &Mutex<CheckResults>) -> Vec<(u64, u64)> {
     observer.finish(Timestamp::ZERO);
     let checks = &observer.plan.checks;
     let counts = found.lock().unwrap().tally.since(Timestamp::ZERO, checks);

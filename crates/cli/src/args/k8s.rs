@@ -149,8 +149,8 @@ pub struct AttendArgs {
 
 fn shards(text: &str) -> Result<u32, String> {
     let shards = count::<u32>(text)?;
-    if shards > Stripe::MOST {
-        Err(format!("{shards} are more than the {} that a load can be dealt out to", Stripe::MOST))
+    if shards > Stripe::MAX {
+        Err(format!("{shards} are more than the {} that a load can be dealt out to", Stripe::MAX))
     } else {
         Ok(shards)
     }

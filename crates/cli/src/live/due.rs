@@ -23,7 +23,7 @@ impl DueArrivals {
         let workload = &plan.workload;
         let arrivals = match &workload.model {
             LoadModel::Open(schedule) => {
-                let (first, stride) = (plan.stripe.index(), plan.stripe.of());
+                let (first, stride) = (plan.stripe.index(), plan.stripe.count());
                 Some(schedule.stripe(u64::from(first), u64::from(stride)))
             }
             LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,

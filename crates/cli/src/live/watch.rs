@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGINT;
 use signal_hook::low_level::raise;
 use truetail_engine::Control;
-use truetail_watch::{Buffer, Choice, History, Key, KeyParser, Look, Palette, View, paint};
+use truetail_watch::{Buffer, History, Key, KeyParser, Palette, ScreenState, TerminalStyle, View, paint};
 
 use super::states::LiveStates;
 use super::terminal::FullScreen;
@@ -72,7 +72,7 @@ impl Watch {
             states,
             look: look(),
             history: History::default(),
-            choice: Choice::default(),
+            choice: ScreenState::default(),
             shown: None,
             stops: Stops { last_q: None, signals, by_key: Arc::clone(&stopped_by_key) },
         };
@@ -93,9 +93,9 @@ struct Screen {
     figures: Figures,
     control: Control,
     states: LiveStates,
-    look: Look,
+    look: TerminalStyle,
     history: History,
-    choice: Choice,
+    choice: ScreenState,
     shown: Option<Buffer>,
     stops: Stops,
 }
@@ -177,7 +177,7 @@ impl Stops {
 }
 
 /// Returns what the terminal can show according to its environment.
-fn look() -> Look {
+fn look() -> TerminalStyle {
     let style = output::stderr_terminal().unwrap_or_default();
     let has = |name: &str, part: &str| env::var(name).is_ok_and(|value| value.contains(part));
     let has_many_colors = has("TERM", "256") || has("TERM", "direct") || env::var_os("COLORTERM").is_some();
@@ -186,5 +186,5 @@ fn look() -> Look {
         (true, false) => Palette::Basic,
         (true, true) => Palette::Indexed,
     };
-    Look { palette, unicode: style.unicode }
+    TerminalStyle { palette, unicode: style.unicode }
 }

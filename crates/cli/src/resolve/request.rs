@@ -54,7 +54,7 @@ fn target_of(args: &RunArgs, ask: PreparedRequests) -> Result<Target> {
     if args.flow.setup.is_some() {
         way = way.only_for(&ask.origins);
     }
-    let mut target = Target::of_origins(ask.requests, ask.origins, &way).map_err(refused)?;
+    let mut target = Target::for_origins(ask.requests, ask.origins, &way).map_err(refused)?;
     if args.http2 {
         target.use_http2().map_err(refused)?;
     }
@@ -253,7 +253,7 @@ pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
     };
     let name = file.display().to_string();
     let help = "the name of the file must end in .csv, or in .jsonl or .ndjson (one JSON object per line)";
-    let format = RowFormat::of(&name).ok_or_else(|| usage_error(format!("--data-from: {name}: {help}")))?;
+    let format = RowFormat::from_file_name(&name).ok_or_else(|| usage_error(format!("--data-from: {name}: {help}")))?;
     if std::fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
         return Err(runtime_error(format!(
             "{name} is larger than {} MiB, the limit; use fewer rows",

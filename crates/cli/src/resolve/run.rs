@@ -140,7 +140,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let planned = PlannedRun {
         flows: flow_names,
         asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),
-        ..PlannedRun::of(&plan.workload, &offered, checks.is_some(), reading)
+        ..PlannedRun::new(&plan.workload, &offered, checks.is_some(), reading)
     };
     let planned = if has_shares { planned } else { planned.with_unknown_shares() };
     gating.refuse_undecidable(&planned)?;

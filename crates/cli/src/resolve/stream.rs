@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use truetail_analysis::gates::Reading;
+use truetail_analysis::gates::ReadingMode;
 use truetail_engine::Plan;
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
@@ -26,7 +26,7 @@ pub fn streams(
     let Some(options) = options(args, objectives, flows, cut_warmup)? else { return Ok(None) };
     let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     if let Some(flows) = flows {
-        streams = streams.of_steps(flows.streams());
+        streams = streams.with_steps(flows.streams());
     }
     plan.observe(streams.observer_factory());
     Ok(Some(streams))
@@ -65,7 +65,7 @@ pub fn options(
     let plain = match args.llm {
         Some(llm) => {
             let tokenizer = args.tokenizer.as_deref().map(tokenizer).transpose()?;
-            StreamOptions::of_llm(LlmOptions { tokenizer, ..LlmOptions::new(llm.api(), objectives) })
+            StreamOptions::for_llm(LlmOptions { tokenizer, ..LlmOptions::new(llm.api(), objectives) })
         }
         None => StreamOptions::new(kind),
     };
@@ -74,11 +74,11 @@ pub fn options(
 }
 
 /// Returns how answers are read, to check which gates fit.
-pub fn reading(args: &StreamArgs) -> Reading {
+pub fn reading(args: &StreamArgs) -> ReadingMode {
     match (args.llm, args.stream) {
-        (Some(_), _) => Reading::Llm,
-        (None, Some(_)) => Reading::Streams,
-        (None, None) => Reading::Whole,
+        (Some(_), _) => ReadingMode::Llm,
+        (None, Some(_)) => ReadingMode::Streams,
+        (None, None) => ReadingMode::Whole,
     }
 }
 

@@ -40,7 +40,7 @@ pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
 /// # Errors
 /// If there are fewer users or connections than machines.
 pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
-    let of = stripe.of();
+    let of = stripe.count();
     let too_few = |option: &str, there: u32| {
         usage_error(format!(
             "{option} {there} cannot be dealt out over {of} machines; give at least {option} {of}, or fewer stripes"

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use truetail_analysis::compare::{Expected, compare as compare_findings, objections_beyond};
+use truetail_analysis::compare::{ExpectedDifference, compare as compare_findings, objections_except};
 use truetail_report::CompareReport;
 use truetail_run::Findings;
 
@@ -22,12 +22,12 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
     let (a, b) = sides(args.runs, args.against)?;
     let (a, b) = (load_all(&a)?, load_all(&b)?);
-    let beyond = |expected| objections_beyond(expected, &with_verdicts(&a), &with_verdicts(&b));
+    let beyond = |expected| objections_except(expected, &with_verdicts(&a), &with_verdicts(&b));
     let objections = beyond(match args.compare_as {
-        Some(CompareAs::Hosts) => Expected::Target,
-        None => Expected::Nothing,
+        Some(CompareAs::Hosts) => ExpectedDifference::Target,
+        None => ExpectedDifference::Nothing,
     });
-    let help = if beyond(Expected::Target).len() < objections.len() {
+    let help = if beyond(ExpectedDifference::Target).len() < objections.len() {
         "--as hosts compares runs against different hosts, and --anyway compares whatever differs."
     } else {
         "--anyway compares them all the same."

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use truetail_model::arrival::Trace;
 use truetail_run::folder::Loaded;
-use truetail_run::{Holes, MergeError, Merger, Run};
+use truetail_run::{MergeError, Merger, MissingStripes, Run};
 
 use super::report::load_all;
 use crate::after_load::AfterLoad;
@@ -20,7 +20,11 @@ use crate::resolve::{load, replay};
 /// If `--out` is one of the runs, a folder is no run, the runs have different workloads, or the result cannot be saved.
 pub fn merge(args: MergeArgs) -> Result<ExitCode> {
     check_out(&args)?;
-    let holes = if args.partial { Holes::NeverIssued { recording: recording(&args)? } } else { Holes::Refused };
+    let holes = if args.partial {
+        MissingStripes::NeverIssued { recording: recording(&args)? }
+    } else {
+        MissingStripes::Refused
+    };
     let save_to = SaveTo::folder(args.out, args.force);
     OutputFolder::check(&save_to)?;
     let run = merged(&args.runs, holes)?;
@@ -41,7 +45,7 @@ fn recording(args: &MergeArgs) -> Result<Option<Trace>> {
 ///
 /// # Errors
 /// If a run cannot be read, or the runs are not parts of one load.
-pub(super) fn merged(runs: &[PathBuf], holes: Holes) -> Result<Run> {
+pub(super) fn merged(runs: &[PathBuf], holes: MissingStripes) -> Result<Run> {
     let mut merger = Merger::default();
     for path in runs {
         let Loaded { run, verdict, .. } = load_all(path)?;

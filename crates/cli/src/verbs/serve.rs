@@ -71,9 +71,9 @@ pub(super) fn address(text: &str) -> Result<SocketAddr> {
 
 fn report_totals(truth: ServerTruth) -> Result<ExitCode> {
     let totals = truth.totals;
-    let endings = Ending::ALL.into_iter().filter(|ending| totals.ended(*ending) > 0);
+    let endings = Ending::ALL.into_iter().filter(|ending| totals.count(*ending) > 0);
     let endings: Vec<_> =
-        endings.map(|ending| format!("{} {}", number::count(totals.ended(ending)), ending.name())).collect();
+        endings.map(|ending| format!("{} {}", number::count(totals.count(ending)), ending.name())).collect();
     let outcome = if endings.is_empty() { String::new() } else { format!(": {}", endings.join(", ")) };
     output::note(&format!("stopped after {} requests{outcome}", number::count(totals.admitted)));
     match truth.log_error {

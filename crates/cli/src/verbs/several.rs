@@ -125,7 +125,7 @@ impl Done {
         let mut steps = AfterLoad::default();
         let (suite, page) = match &entry {
             Some(result) => (
-                JunitSuite::of(Some(name), &result.run, &result.findings),
+                JunitSuite::for_run(Some(name), &result.run, &result.findings),
                 markdown_summary(&result.run, &result.findings),
             ),
             None => {
@@ -155,7 +155,7 @@ impl Done {
         self.lines.push(match &entry {
             Some(result) => {
                 let both = (&result.run, &result.findings);
-                RunLine::of(name, both, result.compared.as_ref(), folder.as_deref())
+                RunLine::for_run(name, both, result.compared.as_ref(), folder.as_deref())
             }
             None => RunLine::without_result(name, "no result"),
         });

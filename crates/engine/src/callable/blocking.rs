@@ -127,13 +127,13 @@ impl CallWorker {
     }
 
     fn call(&mut self, start: DueRequest, now: Timestamp, callable: &mut impl Callable) {
-        self.measurement.started(&start);
+        self.measurement.record_start(&start);
         let mut call = Call::new(self.measurement.clock, now);
         let outcome = callable.call(&mut call).outcome();
         let end = self.measurement.clock.now();
         // The time that a call takes is not a pause of the worker.
-        self.measurement.watch.sleeping(end);
-        self.measurement.ended(EndedCall { start, actual_start: call.actual_start(), end, outcome });
+        self.measurement.watch.mark_sleeping(end);
+        self.measurement.record_end(EndedCall { start, actual_start: call.actual_start(), end, outcome });
     }
 
     /// Waits until `until`, or for [`LONGEST_SLEEP`] if that is shorter.

@@ -126,7 +126,7 @@ impl CallStarter {
     }
 
     fn begin(&mut self, start: DueRequest, now: Timestamp) -> CallHandle {
-        self.measurement.started(&start);
+        self.measurement.record_start(&start);
         self.in_flight.insert(start.arrival.index, (start, now));
         let (sender, clock) = (self.sender.clone(), self.measurement.clock);
         CallHandle { sender, clock, start, actual_start: now, outcome: Outcome::Malformed(Cause::Raised) }
@@ -150,7 +150,7 @@ impl CallStarter {
 
     fn count(&mut self, ended: EndedCall, launcher: &mut impl CallLauncher) {
         let EndedCall { start, actual_start, end, outcome } = ended;
-        self.measurement.ended(ended);
+        self.measurement.record_end(ended);
         launcher.ended(&CallEnd { arrival: start.arrival, actual_start, end, outcome });
     }
 }

@@ -78,7 +78,7 @@ impl Measurement {
     /// Returns the current time, and the directive for it.
     pub(super) fn turn(&mut self) -> (Timestamp, Directive) {
         let now = self.clock.now();
-        self.watch.awake(now);
+        self.watch.mark_awake(now);
         let gives_up = self.failures_in_a_row >= self.give_up_after;
         match self.control.stop_request() {
             StopRequest::None if gives_up => {
@@ -96,34 +96,34 @@ impl Measurement {
     /// Announces a sleep from `now` until `until`, or for [`LONGEST_SLEEP`] if that is shorter. Returns its end.
     pub(super) fn sleep(&mut self, now: Timestamp, until: Timestamp) -> Timestamp {
         let until = until.min(now + LONGEST_SLEEP);
-        self.watch.sleeping(until);
+        self.watch.mark_sleeping(until);
         until
     }
 
-    pub(super) fn started(&mut self, start: &DueRequest) {
+    pub(super) fn record_start(&mut self, start: &DueRequest) {
         self.recorder.plan(start.arrival.intended_start);
-        self.live.started();
+        self.live.count_start();
     }
 
-    pub(super) fn ended(&mut self, call: EndedCall) {
+    pub(super) fn record_end(&mut self, call: EndedCall) {
         let EndedCall { start, actual_start, end, outcome } = call;
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
         let record =
             RequestRecord::new(start.arrival, actual_start, end, outcome).with_start_delay(start.connection_wait, None);
         self.recorder.record(&record);
-        self.live.ended(&record);
+        self.live.count_end(&record);
         self.driver.complete(start.user, end);
     }
 
     /// Ends the run of this worker, after every started call has ended. Records the arrivals that were never issued.
     pub(super) fn finish(mut self, ended: Timestamp) -> WorkerResult {
-        self.recorder.count_out(&mut self.driver, ended);
+        self.recorder.record_unissued(&mut self.driver, ended);
         self.result(ended)
     }
 
     /// Ends the run like [`Measurement::finish`], and calls `never_issued` for each arrival that was never issued.
     pub(super) fn finish_with(mut self, ended: Timestamp, mut never_issued: impl FnMut(Arrival)) -> WorkerResult {
-        while let Some(arrival) = self.driver.unissued() {
+        while let Some(arrival) = self.driver.pop_unissued() {
             self.recorder.plan(arrival.intended_start);
             self.recorder.record(&RequestRecord::never_issued(arrival, ended));
             never_issued(arrival);

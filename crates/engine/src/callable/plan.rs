@@ -79,8 +79,9 @@ impl CallPlan {
         workload
     }
 
-    /// Returns the load that is offered to blocking calls. For async calls it is `OfferedLoad::of(&plan.workload)`.
+    /// Returns the load that is offered to blocking calls. For async calls it is
+    /// `OfferedLoad::from_workload(&plan.workload)`.
     pub fn offered(&self) -> OfferedLoad {
-        OfferedLoad::of(&self.blocking_workload())
+        OfferedLoad::from_workload(&self.blocking_workload())
     }
 }

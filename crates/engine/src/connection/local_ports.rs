@@ -22,10 +22,10 @@ pub(crate) struct LocalPorts {
 impl LocalPorts {
     pub(crate) fn new(number: u32, of: u32) -> LocalPorts {
         let (low, high) = host::local_port_range().unwrap_or((32_768, 60_999));
-        LocalPorts::of_range(low, high, number, of)
+        LocalPorts::for_worker(low, high, number, of)
     }
 
-    fn of_range(low: u16, high: u16, number: u32, of: u32) -> LocalPorts {
+    fn for_worker(low: u16, high: u16, number: u32, of: u32) -> LocalPorts {
         let span = u32::from(high) - u32::from(low) + 1;
         let count = (span.saturating_sub(number)).div_ceil(of);
         // With more threads than ports, some threads have no port.
@@ -61,7 +61,7 @@ mod tests {
             for of in [1, 2, 3, 7] {
                 let mut all = Vec::new();
                 for number in 0..of {
-                    let mut ports = LocalPorts::of_range(low, high, number, of);
+                    let mut ports = LocalPorts::for_worker(low, high, number, of);
                     all.extend((0..ports.count).map(|_| ports.pick(MANY).unwrap()));
                 }
                 let set: BTreeSet<u16> = all.iter().copied().collect();
@@ -69,6 +69,6 @@ mod tests {
                 assert!(set.iter().copied().eq(low..=high), "{low}..{high} of {of}");
             }
         }
-        assert_eq!(LocalPorts::of_range(50_000, 50_002, 1, 2).pick(MANY - 1), None);
+        assert_eq!(LocalPorts::for_worker(50_000, 50_002, 1, 2).pick(MANY - 1), None);
     }
 }

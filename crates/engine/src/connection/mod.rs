@@ -35,9 +35,9 @@ use timestamps::WallTime;
 pub(crate) use transport::{TlsFailure, Transport};
 
 use crate::protocol::{Closed, Events, Flow, Session, Tag};
-use crate::since::Since;
 use crate::target::endpoint::Endpoint;
 use crate::tls::{Tls, TlsSession};
+use crate::worker_instant::WorkerInstant;
 
 /// State of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ pub(crate) struct Connection<S> {
     /// The session may have something to send, and the worker has noted this.
     pub(crate) is_dirty: bool,
     /// Start of the current time without progress in sending; `None` if the transport has taken everything.
-    pub(crate) blocked: Option<Since>,
+    pub(crate) blocked: Option<WorkerInstant>,
     /// True if the connection has carried an answer and was kept for the next request.
     pub(crate) was_idle: bool,
     /// Number of segments out of order when last asked; `None`: the system does not tell.
@@ -123,7 +123,7 @@ impl<S> Connection<S> {
     ///
     /// # Errors
     /// If the system provides no random numbers.
-    pub(crate) fn begin_securing(&mut self, tls: &Tls, now: Since) -> Result<(), Cause> {
+    pub(crate) fn begin_securing(&mut self, tls: &Tls, now: WorkerInstant) -> Result<(), Cause> {
         let session = TlsSession::new(tls, now).map_err(|_| Cause::Tls)?;
         self.transport = Transport::Tls(Box::new(session));
         self.phase = Phase::Securing;
@@ -198,11 +198,11 @@ impl<S> Connection<S> {
         }
     }
 
-    pub(crate) fn closed<P>(&mut self, how: Closed, events: &mut Events)
+    pub(crate) fn mark_closed<P>(&mut self, how: Closed, events: &mut Events)
     where
         S: Session<P>,
     {
-        self.session.closed(how, events);
+        self.session.close(how, events);
         self.phase = Phase::Closed;
     }
 

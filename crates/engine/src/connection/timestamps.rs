@@ -129,7 +129,7 @@ const TRIES: u32 = 4;
 /// Difference in nanoseconds that shows a step of the clock: several times the possible difference of two pairs. Linux
 /// steers both clocks alike, so only a step moves them further apart. Without a step between, two instants of different
 /// clocks that are this far apart are certainly in order.
-const CERTAINLY: u64 = 4 * PAIR_WITHIN.0;
+const STEP_THRESHOLD_NS: u64 = 4 * PAIR_WITHIN.0;
 
 /// The offset between wall clock and monotonic clock when they were last compared.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ impl ClockCorrelation {
     /// Makes the next conversion read the clocks again. Must be called each time the worker wakes. Without a stamp to
     /// convert, the clocks are not read.
     #[inline]
-    pub(crate) fn woke(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.stale = true;
     }
 
@@ -183,16 +183,16 @@ impl ClockCorrelation {
             let wall = wall_now();
             let after = clock.now();
             if after.since(before) <= PAIR_WITHIN {
-                self.paired(wall, before + Nanos(after.since(before).0 / 2));
+                self.set_pair(wall, before + Nanos(after.since(before).0 / 2));
                 return true;
             }
         }
         false
     }
 
-    fn paired(&mut self, wall: u64, monotonic: Timestamp) {
+    fn set_pair(&mut self, wall: u64, monotonic: Timestamp) {
         let origin = wall.wrapping_sub(monotonic.0);
-        self.doubtful = self.origin.is_some_and(|before| before.abs_diff(origin) > CERTAINLY);
+        self.doubtful = self.origin.is_some_and(|before| before.abs_diff(origin) > STEP_THRESHOLD_NS);
         self.steps += u64::from(self.doubtful);
         self.origin = Some(origin);
     }
@@ -211,7 +211,7 @@ impl ClockCorrelation {
         let (Some(WallTime(stamp)), Some(origin)) = (stamp, self.origin.filter(|_| !self.doubtful)) else {
             return false;
         };
-        let is_before = |origin: u64| stamp.saturating_add(CERTAINLY) < origin.saturating_add(instant.0);
+        let is_before = |origin: u64| stamp.saturating_add(STEP_THRESHOLD_NS) < origin.saturating_add(instant.0);
         if !is_before(origin) {
             return false;
         }
@@ -265,18 +265,18 @@ mod tests {
         let (earliest, now) = (Timestamp(1_000), Timestamp(2_000));
         let mut correlation = ClockCorrelation::new();
         assert_eq!(correlation.convert(Some(WallTime(1_500)), earliest, now), None, "no pair yet");
-        correlation.paired(1_000_000, Timestamp(0));
+        correlation.set_pair(1_000_000, Timestamp(0));
         let convert = |correlation: &ClockCorrelation, wall| correlation.convert(Some(WallTime(wall)), earliest, now);
         assert_eq!(convert(&correlation, 1_001_500), Some(Timestamp(1_500)));
         assert_eq!(convert(&correlation, 1_000_999), None, "before it was asked for");
         assert_eq!(convert(&correlation, 1_002_001), None, "in the future");
         assert_eq!(convert(&correlation, 5), None, "before the origin");
         assert_eq!(correlation.convert(None, earliest, now), None);
-        correlation.paired(3_600_000_000_000, Timestamp(0));
+        correlation.set_pair(3_600_000_000_000, Timestamp(0));
         assert_eq!((convert(&correlation, 1_001_500), correlation.steps()), (None, 1), "the clock was set");
         let clock = MonotonicClock::starting_now();
         assert!(!correlation.is_before(&clock, Some(WallTime(5)), now), "nobody knows, as long as the clock was set");
-        correlation.paired(3_600_000_000_100, Timestamp(100));
+        correlation.set_pair(3_600_000_000_100, Timestamp(100));
         assert_eq!(convert(&correlation, 3_600_000_001_500), Some(Timestamp(1_500)), "and is believed again");
     }
 

@@ -124,7 +124,7 @@ impl PreflightError {
     }
 
     /// Adds the origin to the error if `target` has several.
-    fn of(self, target: &Target, nth: usize) -> PreflightError {
+    fn with_origin(self, target: &Target, nth: usize) -> PreflightError {
         match target.origins().nth(nth).filter(|_| target.origins().len() > 1) {
             Some(origin) => PreflightError::At { origin: origin.clone(), error: Box::new(self) },
             None => self,
@@ -150,16 +150,18 @@ pub(crate) fn observed_preflight(
     let first = target.first_requests().origin() as usize;
     let count = target.destinations().len();
     for other in (0..count).filter(|nth| *nth != first) {
-        on_connection(target, other, timeout, |_, _| Ok(())).map_err(|error| error.of(target, other))?;
+        on_connection(target, other, timeout, |_, _| Ok(())).map_err(|error| error.with_origin(target, other))?;
     }
     on_connection(target, first, timeout, |stream, target| ask(stream, target, observer))
-        .map_err(|error| error.of(target, first))
+        .map_err(|error| error.with_origin(target, first))
 }
 
 /// Opens a connection to each origin, including TLS, and sends no request. Used if answers may never end.
 pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
     let mut all = 0..target.destinations().len();
-    all.try_for_each(|nth| on_connection(target, nth, timeout, |_, _| Ok(())).map_err(|error| error.of(target, nth)))
+    all.try_for_each(|nth| {
+        on_connection(target, nth, timeout, |_, _| Ok(())).map_err(|error| error.with_origin(target, nth))
+    })
 }
 
 /// Does `work` on a connection to the first endpoint of an origin of `target` that can be connected to.
@@ -265,8 +267,8 @@ impl WithProtocol for Conversation {
                     begin.extend_from_slice(&buffer[..count.min(HEAD_LIMIT.saturating_sub(begin.len()))]);
                     let _ = session.receive(&mut protocol, &buffer[..count], &mut events);
                 }
-                Received::End => session.closed(Closed::EndOfStream { authentic: true }, &mut events),
-                Received::CutOff => session.closed(Closed::EndOfStream { authentic: false }, &mut events),
+                Received::End => session.close(Closed::EndOfStream { authentic: true }, &mut events),
+                Received::CutOff => session.close(Closed::EndOfStream { authentic: false }, &mut events),
             }
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };

@@ -77,7 +77,7 @@ pub(crate) trait Session<P>: Debug {
     fn receive(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events) -> Flow;
 
     /// Ends every open request, because the connection is gone.
-    fn closed(&mut self, how: Closed, events: &mut Events);
+    fn close(&mut self, how: Closed, events: &mut Events);
 
     /// Gives up a request that has not ended, without an event. Returns the bytes received of its answer.
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64;
@@ -199,7 +199,7 @@ impl Events {
     /// Tells the observer that the following parts were read at once, and had arrived by `at`.
     pub(crate) fn arrived(&mut self, at: Timestamp) {
         if let Some(observer) = &mut self.observer {
-            observer.arrived(at);
+            observer.arrive(at);
         }
     }
 
@@ -296,7 +296,7 @@ impl Events {
     #[inline]
     pub(crate) fn chunk_ended(&mut self, tag: Tag) {
         if let Some(observer) = &mut self.observer {
-            observer.chunk_ended(tag);
+            observer.end_chunk(tag);
         }
     }
 

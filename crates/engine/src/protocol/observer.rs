@@ -20,12 +20,12 @@ pub trait Observer: Send {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         let _ = (request, target, arrival);
     }
-    /// Returns true if [`Observer::arrived`] must be called. Asked once, before the run.
+    /// Returns true if [`Observer::arrive`] must be called. Asked once, before the run.
     fn wants_arrivals(&self) -> bool {
         false
     }
     /// Called after a read: the parts reported next were in it, and its last byte reached this host at `at`.
-    fn arrived(&mut self, at: Timestamp) {
+    fn arrive(&mut self, at: Timestamp) {
         let _ = at;
     }
     /// Called with the head of a final answer.
@@ -33,7 +33,7 @@ pub trait Observer: Send {
     /// Called with a part of the body, without transfer coding but with its content coding.
     fn body(&mut self, request: u32, part: &[u8]);
     /// Called when a chunk of the body, or in HTTP/2 a data frame, is complete; not for the last, empty chunk.
-    fn chunk_ended(&mut self, request: u32) {
+    fn end_chunk(&mut self, request: u32) {
         let _ = request;
     }
     /// Returns the instant when the observer will next give up a request, unless something arrives before.
@@ -173,9 +173,9 @@ impl Observer for Both {
         self.0.wants_arrivals() || self.1.wants_arrivals()
     }
 
-    fn arrived(&mut self, at: Timestamp) {
-        self.0.arrived(at);
-        self.1.arrived(at);
+    fn arrive(&mut self, at: Timestamp) {
+        self.0.arrive(at);
+        self.1.arrive(at);
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
@@ -188,9 +188,9 @@ impl Observer for Both {
         self.1.body(request, part);
     }
 
-    fn chunk_ended(&mut self, request: u32) {
-        self.0.chunk_ended(request);
-        self.1.chunk_ended(request);
+    fn end_chunk(&mut self, request: u32) {
+        self.0.end_chunk(request);
+        self.1.end_chunk(request);
     }
 
     fn first_deadline(&self) -> Timestamp {
@@ -235,7 +235,7 @@ impl ObserverFactory {
     }
 
     /// Makes observers with a [`SessionScript`] for the partly open model. Calls `make` once for each worker.
-    pub fn of_script(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
+    pub fn with_script(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: true }
     }
 

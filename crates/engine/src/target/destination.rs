@@ -17,16 +17,19 @@ pub(crate) struct Destination {
 
 /// Endpoints and TLS settings of one origin, for one worker.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct DestinationSettings {
     /// Endpoints, at least one. The first is tried first at the start of the run.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) tls: Option<Tls>,
 }
 
-impl Way {
+impl DestinationSettings {
     /// Returns a copy for one worker. `resumes`: TLS resumes sessions of earlier connections.
-    pub(crate) fn for_one_worker(&self, resumes: bool) -> Way {
-        Way { endpoints: self.endpoints.clone(), tls: self.tls.as_ref().map(|tls| tls.for_one_worker(resumes)) }
+    pub(crate) fn for_one_worker(&self, resumes: bool) -> DestinationSettings {
+        DestinationSettings {
+            endpoints: self.endpoints.clone(),
+            tls: self.tls.as_ref().map(|tls| tls.for_one_worker(resumes)),
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum InHttp2 {
 
 impl InHttp2 {
     /// Returns the treatment of a header with this name, in any case.
-    pub(crate) fn of(name: &[u8], value: &[u8]) -> InHttp2 {
+    pub(crate) fn for_header(name: &[u8], value: &[u8]) -> InHttp2 {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         match () {
             () if is("host") => InHttp2::Authority,
@@ -47,7 +47,7 @@ impl InHttp2 {
 
 /// Returns true if an HTTP/2 request can have this header, or can omit it because it only asks to keep the connection.
 pub fn is_allowed_in_http2(name: &[u8], value: &[u8]) -> bool {
-    InHttp2::of(name, value.trim_ascii()) != InHttp2::Refused
+    InHttp2::for_header(name, value.trim_ascii()) != InHttp2::Refused
 }
 
 /// Returns the lines of a head without their line ends.
@@ -77,7 +77,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     /// The line of a header that HTTP/2 does not allow, as written.
-    pub(crate) fn of(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
+    pub(crate) fn parse(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
         let scheme: &'static [u8] = if scheme == "https" { b"https" } else { b"http" };
         let (end, body) = end_of_head(request);
         let mut lines = lines(&request[..end]);
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
         let mut all = vec![(":method".to_owned(), method), (":scheme".to_owned(), scheme), (":path".to_owned(), path)];
         for line in lines {
             let (name, value) = name_and_value(line);
-            match InHttp2::of(name, value) {
+            match InHttp2::for_header(name, value) {
                 InHttp2::Sent => all.push((String::from_utf8_lossy(name).to_ascii_lowercase(), value)),
                 InHttp2::Authority => all.insert(3, (":authority".to_owned(), value)),
                 InHttp2::LeftOut => {}
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn fields(request: &str) -> Result<Vec<String>, String> {
-        let fields = Fields::of(request.as_bytes(), "https")?;
+        let fields = Fields::parse(request.as_bytes(), "https")?;
         Ok(fields.all.iter().map(|(name, value)| format!("{name}={}", String::from_utf8_lossy(value))).collect())
     }
 
@@ -113,7 +113,7 @@ mod tests {
             "POST /a?b HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nConnection: Keep-Alive\r\nX: a:b\r\n\r\nbody";
         let wanted = [":method=POST", ":scheme=https", ":path=/a?b", ":authority=a.test", "user-agent=t", "x=a:b"];
         assert_eq!(fields(request).unwrap(), wanted);
-        assert_eq!(&request.as_bytes()[Fields::of(request.as_bytes(), "http").unwrap().body..], b"body");
+        assert_eq!(&request.as_bytes()[Fields::parse(request.as_bytes(), "http").unwrap().body..], b"body");
     }
 
     #[test]

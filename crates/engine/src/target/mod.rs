@@ -17,7 +17,7 @@ pub(crate) mod resolve;
 pub(crate) mod target_requests;
 
 use crate::tls::{TlsError, TlsOptions};
-use destination::{Destination, Way};
+use destination::{Destination, DestinationSettings};
 use endpoint::Endpoint;
 use error::TargetError;
 use fields::Fields;
@@ -46,15 +46,19 @@ impl Target {
     /// See [`TargetError`].
     pub fn resolve(method: Method, url: &str, headers: &[String], body: Vec<u8>) -> Result<Target, TargetError> {
         let request = Request::new(method, url, headers, body)?;
-        Target::of(RequestSet::single(&request), request.origin(), &AddressOverrides::default())
+        Target::for_origin(RequestSet::single(&request), request.origin(), &AddressOverrides::default())
     }
 
     /// Creates a target with requests to one origin, in HTTP/1.1. Looks up its host unless `overrides` applies to it.
     ///
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
-    pub fn of(requests: RequestSet, origin: Origin, overrides: &AddressOverrides) -> Result<Target, TargetError> {
-        Target::of_origins(requests, vec![origin], overrides)
+    pub fn for_origin(
+        requests: RequestSet,
+        origin: Origin,
+        overrides: &AddressOverrides,
+    ) -> Result<Target, TargetError> {
+        Target::for_origins(requests, vec![origin], overrides)
     }
 
     /// Creates a target with requests to these origins, at least one, in HTTP/1.1. [`TargetRequests::at_origin`] or the
@@ -65,7 +69,7 @@ impl Target {
     ///
     /// # Panics
     /// If there is no origin, or a request is for a missing one.
-    pub fn of_origins(
+    pub fn for_origins(
         requests: RequestSet,
         origins: Vec<Origin>,
         overrides: &AddressOverrides,
@@ -89,7 +93,7 @@ impl Target {
             return Err(TargetError::SchemesInHttp2 { one, other });
         }
         let of_target = |target: &TargetRequests| {
-            let refused = target.iter().find_map(|request| Fields::of(request, scheme).err());
+            let refused = target.iter().find_map(|request| Fields::parse(request, scheme).err());
             refused.map(|header| TargetError::NotInHttp2 { target: target.to_string(), header })
         };
         // Only the first of several steps has a request yet.
@@ -118,10 +122,10 @@ impl Target {
 
     /// Returns endpoints and TLS settings of each origin. TLS uses the options of [`Target::secure`], or else the
     /// system's certificate authorities.
-    pub(crate) fn ways(&self) -> Result<Vec<Way>, TlsError> {
+    pub(crate) fn destination_settings(&self) -> Result<Vec<DestinationSettings>, TlsError> {
         let way = |destination: &Destination| {
             let tls = destination.tls(self.version)?;
-            Ok(Way { endpoints: destination.endpoints().to_vec(), tls })
+            Ok(DestinationSettings { endpoints: destination.endpoints().to_vec(), tls })
         };
         self.destinations.iter().map(way).collect()
     }

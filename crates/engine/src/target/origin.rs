@@ -16,7 +16,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    pub(super) fn of(url: &Url) -> Origin {
+    pub(super) fn from_url(url: &Url) -> Origin {
         Origin {
             scheme: url.scheme().to_owned(),
             host: url.host_str().unwrap_or_default().to_owned(),

@@ -60,7 +60,7 @@ impl Request {
 
     /// Returns the server of the request.
     pub fn origin(&self) -> Origin {
-        Origin::of(&self.url)
+        Origin::from_url(&self.url)
     }
 
     /// Returns head and body in HTTP/1.1.

@@ -96,7 +96,7 @@ impl RequestSet {
     ///
     /// # Errors
     /// [`RequestSetError::Nothing`].
-    pub fn of_steps(steps: Vec<TargetRequests>) -> Result<RequestSet, RequestSetError> {
+    pub fn from_steps(steps: Vec<TargetRequests>) -> Result<RequestSet, RequestSetError> {
         let mut set = RequestSet::new(steps, 0, FeedOrder::InOrder, 0)?;
         set.choice.cumulative_weights = Arc::new([]);
         Ok(set)

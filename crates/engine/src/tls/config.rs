@@ -51,9 +51,11 @@ impl Tls {
             .with_safe_default_protocol_versions()
             .expect("the provider has suites for TLS 1.2 and 1.3");
         let verifier = match (options.insecure, &options.authorities) {
-            (true, _) => ServerVerifier::of_anybody(&provider),
-            (false, Some(pem)) => ServerVerifier::of(certificates(pem).map_err(TlsError::Authorities)?, &provider)?,
-            (false, None) => ServerVerifier::of_roots(authorities_of_the_system()?, Vec::new(), &provider)?,
+            (true, _) => ServerVerifier::accept_all(&provider),
+            (false, Some(pem)) => {
+                ServerVerifier::trusting(certificates(pem).map_err(TlsError::Authorities)?, &provider)?
+            }
+            (false, None) => ServerVerifier::with_roots(authorities_of_the_system()?, Vec::new(), &provider)?,
         };
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match &options.identity {

@@ -71,15 +71,15 @@ fn plain_name(presented: &str) -> String {
 impl From<&Error> for TlsFault {
     fn from(error: &Error) -> TlsFault {
         match error {
-            Error::InvalidCertificate(problem) => of_certificate(problem),
+            Error::InvalidCertificate(problem) => from_certificate_error(problem),
             Error::InvalidMessage(_) => TlsFault::NotTls,
-            Error::AlertReceived(alert) => of_alert(*alert),
+            Error::AlertReceived(alert) => from_alert(*alert),
             other => TlsFault::Other(other.to_string()),
         }
     }
 }
 
-fn of_certificate(problem: &CertificateError) -> TlsFault {
+fn from_certificate_error(problem: &CertificateError) -> TlsFault {
     match problem {
         CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFault::Expired,
@@ -94,7 +94,7 @@ fn of_certificate(problem: &CertificateError) -> TlsFault {
     }
 }
 
-fn of_alert(alert: AlertDescription) -> TlsFault {
+fn from_alert(alert: AlertDescription) -> TlsFault {
     use AlertDescription as Alert;
     match alert {
         Alert::CertificateRequired

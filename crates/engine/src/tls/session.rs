@@ -6,13 +6,13 @@ use rustls::ClientConnection;
 use socket2::Socket;
 
 use super::config::Tls;
-use crate::since::Since;
+use crate::worker_instant::WorkerInstant;
 
 #[derive(Debug)]
 pub(crate) struct TlsSession {
     connection: ClientConnection,
     /// Instant when the connection opened, before TLS.
-    pub(crate) began: Since,
+    pub(crate) began: WorkerInstant,
     /// True if plain bytes of the peer were received.
     pub(crate) heard: bool,
     /// True if the peer has sent its close notification.
@@ -22,7 +22,7 @@ pub(crate) struct TlsSession {
 }
 
 impl TlsSession {
-    pub(crate) fn new(tls: &Tls, began: Since) -> Result<TlsSession, rustls::Error> {
+    pub(crate) fn new(tls: &Tls, began: WorkerInstant) -> Result<TlsSession, rustls::Error> {
         Ok(TlsSession { connection: tls.connection()?, began, heard: false, ended: false, broken: false })
     }
 

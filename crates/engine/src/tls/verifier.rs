@@ -40,7 +40,7 @@ struct NamedCertificates {
 
 impl ServerVerifier {
     /// Returns a verifier that accepts every certificate.
-    pub(super) fn of_anybody(provider: &CryptoProvider) -> ServerVerifier {
+    pub(super) fn accept_all(provider: &CryptoProvider) -> ServerVerifier {
         ServerVerifier { algorithms: provider.signature_verification_algorithms, trusted: None }
     }
 
@@ -48,7 +48,7 @@ impl ServerVerifier {
     ///
     /// # Errors
     /// [`TlsError::Authorities`].
-    pub(super) fn of(
+    pub(super) fn trusting(
         named: Vec<CertificateDer<'static>>,
         provider: &Arc<CryptoProvider>,
     ) -> Result<ServerVerifier, TlsError> {
@@ -56,21 +56,21 @@ impl ServerVerifier {
         for certificate in &named {
             roots.add(certificate.clone()).map_err(|error| TlsError::Authorities(error.to_string()))?;
         }
-        ServerVerifier::of_roots(roots, named, provider)
+        ServerVerifier::with_roots(roots, named, provider)
     }
 
     /// Returns a verifier that trusts what `roots` have signed, and the named certificates themselves.
     ///
     /// # Errors
     /// [`TlsError::Authorities`].
-    pub(super) fn of_roots(
+    pub(super) fn with_roots(
         roots: RootCertStore,
         named: Vec<CertificateDer<'static>>,
         provider: &Arc<CryptoProvider>,
     ) -> Result<ServerVerifier, TlsError> {
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
         let by_signature = verifier.map_err(|error| TlsError::Authorities(error.to_string()))?;
-        Ok(ServerVerifier { trusted: Some(NamedCertificates { by_signature, named }), ..Self::of_anybody(provider) })
+        Ok(ServerVerifier { trusted: Some(NamedCertificates { by_signature, named }), ..Self::accept_all(provider) })
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
 
     fn verify(named: &CertificateDer<'static>, shown: &CertificateDer<'_>, name: &str, at: u64) -> Result<(), Error> {
         let provider = Arc::new(signature_budget::provider());
-        let verifier = ServerVerifier::of(vec![named.clone()], &provider).unwrap();
+        let verifier = ServerVerifier::trusting(vec![named.clone()], &provider).unwrap();
         let name = ServerName::try_from(name.to_owned()).unwrap();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(at));
         verifier.verify_server_cert(shown, &[], &name, &[], now).map(drop)
@@ -215,7 +215,7 @@ mod tests {
         let name = ServerName::try_from("localhost").unwrap();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(IN_2030));
         let verify = |trusted: CertificateDer<'static>, sent: &[CertificateDer<'_>]| {
-            let verifier = ServerVerifier::of(vec![trusted], &provider).unwrap();
+            let verifier = ServerVerifier::trusting(vec![trusted], &provider).unwrap();
             verifier.verify_server_cert(shown.der(), sent, &name, &[], now).map(drop)
         };
         let refused = verify(same_name().der().clone(), &certificates).unwrap_err().to_string();

@@ -6,7 +6,7 @@ use truetail_reactor::MonotonicClock;
 use super::in_flight::Exchange;
 use super::pause_detector::PauseDetector;
 use crate::connection::timestamps::{ClockCorrelation, WallTime};
-use crate::since::Since;
+use crate::worker_instant::WorkerInstant;
 
 /// End of a request: the time when its last byte had arrived, and the time when the worker had read it.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl WorkerClock {
     #[inline]
     pub(super) fn now(&mut self) -> Timestamp {
         let now = self.clock.now();
-        self.pauses.awake(now);
+        self.pauses.mark_awake(now);
         now
     }
 
@@ -70,18 +70,18 @@ impl WorkerClock {
 
     /// Returns `instant` together with all pauses of the worker until now.
     #[inline]
-    pub(super) fn since(&self, instant: Timestamp) -> Since {
-        Since { instant, paused: self.pauses.total() }
+    pub(super) fn since(&self, instant: Timestamp) -> WorkerInstant {
+        WorkerInstant { instant, paused: self.pauses.total() }
     }
 
     /// Records that everything that had arrived by `woke` is read. `paused` is the sum of all pauses until then.
-    pub(super) fn drained(&mut self, paused: Nanos, woke: Timestamp) {
+    pub(super) fn mark_drained(&mut self, paused: Nanos, woke: Timestamp) {
         (self.paused_when_drained, self.drained_at) = (paused, woke);
     }
 
     /// Records that the worker looks at `woke` for what has arrived. If the worker had to wait for it, `waited` holds
     /// the start of the wait and the usual time from an event to the wake-up.
-    pub(super) fn looked(&mut self, woke: Timestamp, waited: Option<(Timestamp, Nanos)>) {
+    pub(super) fn begin_reading(&mut self, woke: Timestamp, waited: Option<(Timestamp, Nanos)>) {
         self.unread_since = match waited {
             Some((began, within)) => Timestamp(woke.0.saturating_sub(within.0)).max(began),
             None => self.drained_at,
@@ -101,7 +101,7 @@ impl WorkerClock {
     /// Estimates when something arrived that was noticed at `now`. It arrived neither before its request was sent, nor
     /// before the worker had last read everything. The worker's pauses since then are subtracted, because a running
     /// worker would have noticed it that much earlier.
-    pub(super) fn noticed(&self, exchange: &Exchange, now: Timestamp) -> CompletionTime {
+    pub(super) fn estimate_completion(&self, exchange: &Exchange, now: Timestamp) -> CompletionTime {
         let before = self.paused_when_drained.max(exchange.started.paused);
         let paused = self.pauses.total().saturating_sub(before);
         let arrived = Timestamp(now.0.saturating_sub(paused.0)).max(exchange.started.instant);

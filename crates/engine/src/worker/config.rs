@@ -7,14 +7,14 @@ use truetail_run::Timing;
 
 use crate::control::Control;
 use crate::start::Start;
-use crate::target::destination::Way;
+use crate::target::destination::DestinationSettings;
 use crate::target::request_set::RequestSet;
 
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
     /// The clock, and the start of sending.
     pub(crate) start: Start,
-    pub(crate) ways: Vec<Way>,
+    pub(crate) destinations: Vec<DestinationSettings>,
     pub(crate) requests: RequestSet,
     /// Most connections of this worker: to each origin if they are multiplexed, otherwise to all origins together.
     /// `None`: each session has its own connections, which are closed when the session is over.

@@ -21,12 +21,12 @@ impl<P: Protocol> Worker<P> {
         }
         let exchange = self.in_flight.get(tag);
         let (user, origin) = (exchange.user, exchange.origin);
-        let endpoints = &self.config.ways[origin as usize].endpoints;
+        let endpoints = &self.config.destinations[origin as usize].endpoints;
         let now = self.clock.now();
         let slot = match self.connections.connect(endpoints, &self.protocol, tag, (user, origin), now) {
             Ok(slot) => slot,
             Err(cause) => {
-                self.connections.opening_failed(origin, now);
+                self.connections.mark_opening_failed(origin, now);
                 return self.end(tag, CompletionTime::read_at(now), Outcome::ConnectFailed(cause), 0);
             }
         };
@@ -34,7 +34,7 @@ impl<P: Protocol> Worker<P> {
         let token = self.connections.pool.token(slot);
         let is_watched = watch(&self.reactor, &self.connections.pool.get(slot).socket, token, self.config.stamped);
         if is_watched.is_err() {
-            self.opening_failed(slot, Cause::NoFileDescriptor);
+            self.fail_opening(slot, Cause::NoFileDescriptor);
         }
     }
 
@@ -45,7 +45,7 @@ impl<P: Protocol> Worker<P> {
         if connection.race.is_none() {
             return false;
         }
-        let endpoints = &self.config.ways[self.connections.pool.origin(token.slot()) as usize].endpoints;
+        let endpoints = &self.config.destinations[self.connections.pool.origin(token.slot()) as usize].endpoints;
         let attempt = self.connections.try_next_address(token, endpoints, own_has_failed, now);
         attempt.is_some_and(|socket| watch(&self.reactor, socket, token, self.config.stamped).is_ok())
     }
@@ -63,12 +63,12 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn opening_failed(&mut self, slot: u32, cause: Cause) {
+    fn fail_opening(&mut self, slot: u32, cause: Cause) {
         let now = self.clock.now();
         let (tag, origin) = (self.connections.opener(slot), self.connections.pool.origin(slot));
-        let completion = self.clock.noticed(self.in_flight.get(tag), now);
+        let completion = self.clock.estimate_completion(self.in_flight.get(tag), now);
         self.drop_connection(slot);
-        self.connections.opening_failed(origin, now);
+        self.connections.mark_opening_failed(origin, now);
         self.end(tag, completion, Outcome::ConnectFailed(cause), 0);
         self.update_capacity(now);
     }
@@ -83,7 +83,7 @@ impl<P: Protocol> Worker<P> {
                 let goes_on = may_be_elsewhere(cause) && self.try_next_address(token, true, now)
                     || self.connections.pool.get(token.slot()).fall_back();
                 if !goes_on {
-                    self.opening_failed(token.slot(), cause);
+                    self.fail_opening(token.slot(), cause);
                 }
                 return;
             }
@@ -91,11 +91,11 @@ impl<P: Protocol> Worker<P> {
         }
         let race = self.connections.end_race(token.slot());
         self.forget_attempts(race.as_deref());
-        match &self.config.ways[self.connections.pool.origin(token.slot()) as usize].tls {
-            None => self.opened(token, now),
+        match &self.config.destinations[self.connections.pool.origin(token.slot()) as usize].tls {
+            None => self.finish_opening(token, now),
             Some(tls) => match self.connections.pool.get(token.slot()).begin_securing(tls, since) {
                 Ok(()) => self.secure(token),
-                Err(cause) => self.opening_failed(token.slot(), cause),
+                Err(cause) => self.fail_opening(token.slot(), cause),
             },
         }
     }
@@ -108,20 +108,20 @@ impl<P: Protocol> Worker<P> {
         self.receiver.read_at = now;
         match (secured, not_agreed) {
             (None, _) => {}
-            (Some(Err(cause)), _) | (Some(Ok(())), Some((_, cause))) => self.opening_failed(token.slot(), cause),
-            (Some(Ok(())), None) => self.opened(token, now),
+            (Some(Err(cause)), _) | (Some(Ok(())), Some((_, cause))) => self.fail_opening(token.slot(), cause),
+            (Some(Ok(())), None) => self.finish_opening(token, now),
         }
     }
 
     /// Marks a connection as open at `now`, and sends on it the request that waited for it.
-    fn opened(&mut self, token: Token, now: Timestamp) {
+    fn finish_opening(&mut self, token: Token, now: Timestamp) {
         let (slot, since) = (token.slot(), self.clock.since(now));
-        let tag = self.connections.opened(slot);
+        let tag = self.connections.mark_open(slot);
         let exchange = self.in_flight.get(tag);
-        let connect = exchange.began.elapsed(since);
+        let connect = exchange.began.elapsed_without_pauses(since);
         exchange.rare().connect = Some(connect);
         let handshake = match &self.connections.pool.get(slot).transport {
-            Transport::Tls(session) => Some(session.began.elapsed(since).min(connect)),
+            Transport::Tls(session) => Some(session.began.elapsed_without_pauses(since).min(connect)),
             Transport::Plain => None,
         };
         if handshake.is_some() {

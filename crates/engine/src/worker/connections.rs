@@ -9,8 +9,8 @@ use truetail_run::Http2Stats;
 
 use crate::connection::{self, ATTEMPT_DELAY, Connection, LocalPorts, Phase, Pool, Race, Token, may_be_elsewhere};
 use crate::protocol::{Protocol, Session, Tag};
-use crate::since::Since;
 use crate::target::endpoint::Endpoint;
+use crate::worker_instant::WorkerInstant;
 
 use super::session_connections::SessionConnections;
 
@@ -23,11 +23,11 @@ const REST: Nanos = Nanos::from_secs(1);
 pub(super) struct Connections<P: Protocol> {
     pub(super) pool: Pool<Connection<P::Session>>,
     /// The connections of each session, if sessions have their own.
-    pub(super) of_sessions: Option<SessionConnections>,
+    pub(super) session_connections: Option<SessionConnections>,
     ports: LocalPorts,
     /// Most connections, or if they are multiplexed, most connections to one origin.
     limit: u64,
-    of_origins: Vec<OriginConnections>,
+    by_origin: Vec<OriginConnections>,
     /// Number of requests that wait for room, at all origins.
     waiting: u64,
     /// Connections that may have something to send.
@@ -67,10 +67,10 @@ impl<P: Protocol> Connections<P> {
     pub(super) fn new(origins: usize, ports: LocalPorts, limit: Option<u64>) -> Connections<P> {
         Connections {
             pool: Pool::new(origins),
-            of_sessions: limit.is_none().then(|| SessionConnections::new(origins)),
+            session_connections: limit.is_none().then(|| SessionConnections::new(origins)),
             ports,
             limit: limit.unwrap_or(u64::MAX),
-            of_origins: vec![OriginConnections::default(); origins],
+            by_origin: vec![OriginConnections::default(); origins],
             waiting: 0,
             dirty: Vec::new(),
             opening: 0,
@@ -88,30 +88,30 @@ impl<P: Protocol> Connections<P> {
     /// Returns true if another connection to this origin may be opened. Always true unless connections are multiplexed
     /// and shared, because otherwise the driver's cap limits them.
     pub(super) fn may_open(&self, origin: u32) -> bool {
-        !self.are_shared_out() || (self.of_origins[origin as usize].live.len() as u64) < self.limit
+        !self.shares_connections() || (self.by_origin[origin as usize].live.len() as u64) < self.limit
     }
 
     /// Returns an idle connection that must be closed before another one is opened, because the limit is reached.
     pub(super) fn spare(&self) -> Option<u32> {
-        let is_full = !P::MULTIPLEXED && self.of_sessions.is_none() && self.pool.open() >= self.limit;
+        let is_full = !P::MULTIPLEXED && self.session_connections.is_none() && self.pool.open() >= self.limit;
         if is_full { self.pool.spare() } else { None }
     }
 
     pub(super) fn origins(&self) -> u32 {
-        self.of_origins.len() as u32
+        self.by_origin.len() as u32
     }
 
     pub(super) fn wait(&mut self, origin: u32, tag: Tag) {
-        self.of_origins[origin as usize].waiting.push_back(tag);
+        self.by_origin[origin as usize].waiting.push_back(tag);
         self.waiting += 1;
     }
 
     pub(super) fn first_waiting(&self, origin: u32) -> Option<Tag> {
-        self.of_origins[origin as usize].waiting.front().copied()
+        self.by_origin[origin as usize].waiting.front().copied()
     }
 
-    pub(super) fn waits_no_more(&mut self, origin: u32, tag: Tag) {
-        let waiting = &mut self.of_origins[origin as usize].waiting;
+    pub(super) fn remove_waiting(&mut self, origin: u32, tag: Tag) {
+        let waiting = &mut self.by_origin[origin as usize].waiting;
         let at = waiting.iter().position(|known| *known == tag);
         self.waiting -= u64::from(at.and_then(|at| waiting.remove(at)).is_some());
     }
@@ -132,13 +132,13 @@ impl<P: Protocol> Connections<P> {
 
     /// Returns true if requests of several users may be in flight on one connection.
     #[inline]
-    pub(super) fn are_shared_out(&self) -> bool {
-        P::MULTIPLEXED && self.of_sessions.is_none()
+    pub(super) fn shares_connections(&self) -> bool {
+        P::MULTIPLEXED && self.session_connections.is_none()
     }
 
     /// Returns this user's own connection to this origin, if it can take a request.
-    fn own(&mut self, user: u32, origin: u32) -> Option<u32> {
-        let token = self.of_sessions.as_ref()?.of(user, origin)?;
+    fn session_connection(&mut self, user: u32, origin: u32) -> Option<u32> {
+        let token = self.session_connections.as_ref()?.get(user, origin)?;
         let connection = self.pool.find(token)?;
         let is_usable = connection.phase == Phase::Open && connection.session.has_room();
         is_usable.then_some(token.slot())
@@ -147,17 +147,17 @@ impl<P: Protocol> Connections<P> {
     /// Returns the open connection for this user's next request to this origin; `None`: open one, or wait.
     #[inline]
     pub(super) fn choose(&mut self, user: u32, origin: u32, now: Timestamp) -> Option<u32> {
-        if self.of_sessions.is_some() {
-            return self.own(user, origin);
+        if self.session_connections.is_some() {
+            return self.session_connection(user, origin);
         }
         if !P::MULTIPLEXED {
             return self.pool.take_idle(origin);
         }
-        if self.may_open(origin) && now >= self.of_origins[origin as usize].opening_rests_until {
+        if self.may_open(origin) && now >= self.by_origin[origin as usize].opening_rests_until {
             return None;
         }
-        for _ in 0..self.of_origins[origin as usize].live.len() {
-            let slot = self.of_origins[origin as usize].next();
+        for _ in 0..self.by_origin[origin as usize].live.len() {
+            let slot = self.by_origin[origin as usize].next();
             if self.open(slot).is_some_and(|connection| connection.session.has_room()) {
                 return Some(slot);
             }
@@ -179,7 +179,7 @@ impl<P: Protocol> Connections<P> {
         now: Timestamp,
     ) -> Result<u32, Cause> {
         let (open, ports) = (self.pool.open(), &mut self.ports);
-        let mut address = self.of_origins[origin as usize].address;
+        let mut address = self.by_origin[origin as usize].address;
         let mut race = Race::new(address, endpoints.len() as u32);
         let mut connection = loop {
             let endpoint = &endpoints[address as usize];
@@ -195,9 +195,9 @@ impl<P: Protocol> Connections<P> {
         if has_others {
             self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
         }
-        match &mut self.of_sessions {
-            Some(sessions) => sessions.give(user, origin, token),
-            None if P::MULTIPLEXED => self.of_origins[origin as usize].live.push(token.slot()),
+        match &mut self.session_connections {
+            Some(sessions) => sessions.assign(user, origin, token),
+            None if P::MULTIPLEXED => self.by_origin[origin as usize].live.push(token.slot()),
             None => {}
         }
         Ok(token.slot())
@@ -242,17 +242,17 @@ impl<P: Protocol> Connections<P> {
     /// succeeded is tried first from now on.
     pub(super) fn end_race(&mut self, slot: u32) -> Option<Box<Race>> {
         let race = self.pool.get(slot).race.take()?;
-        self.of_origins[self.pool.origin(slot) as usize].address = race.own();
+        self.by_origin[self.pool.origin(slot) as usize].address = race.own();
         Some(race)
     }
 
-    pub(super) fn opening_failed(&mut self, origin: u32, now: Timestamp) {
-        self.of_origins[origin as usize].opening_rests_until = now + REST;
+    pub(super) fn mark_opening_failed(&mut self, origin: u32, now: Timestamp) {
+        self.by_origin[origin as usize].opening_rests_until = now + REST;
     }
 
     /// Marks the connection in this slot as open, and returns the request that opened it.
-    pub(super) fn opened(&mut self, slot: u32) -> Tag {
-        self.of_origins[self.pool.origin(slot) as usize].opening_rests_until = Timestamp::ZERO;
+    pub(super) fn mark_open(&mut self, slot: u32) -> Tag {
+        self.by_origin[self.pool.origin(slot) as usize].opening_rests_until = Timestamp::ZERO;
         self.opening -= 1;
         let connection = self.pool.get(slot);
         connection.phase = Phase::Open;
@@ -260,7 +260,7 @@ impl<P: Protocol> Connections<P> {
     }
 
     /// Records that the connection in this slot takes no bytes since `since`, unless it was blocked before.
-    pub(super) fn block(&mut self, slot: u32, since: Since) {
+    pub(super) fn block(&mut self, slot: u32, since: WorkerInstant) {
         let connection = self.pool.get(slot);
         if connection.blocked.is_none() {
             connection.blocked = Some(since);
@@ -283,8 +283,8 @@ impl<P: Protocol> Connections<P> {
     }
 
     pub(super) fn retire(&mut self, slot: u32) {
-        if self.are_shared_out() {
-            self.of_origins[self.pool.origin(slot) as usize].live.retain(|live| *live != slot);
+        if self.shares_connections() {
+            self.by_origin[self.pool.origin(slot) as usize].live.retain(|live| *live != slot);
         }
     }
 
@@ -307,11 +307,11 @@ impl<P: Protocol> Connections<P> {
     /// connection that may still be opened counts as one request: the one that opens it. With several origins, waiting
     /// requests count too, so that requests waiting at one origin do not hold up another.
     pub(super) fn capacity(&mut self) -> u64 {
-        let unopened = self.of_origins.iter().map(|of| self.limit.saturating_sub(of.live.len() as u64));
+        let unopened = self.by_origin.iter().map(|of| self.limit.saturating_sub(of.live.len() as u64));
         let unopened = unopened.fold(0, u64::saturating_add);
         let allowed = self.pool.iter().filter_map(|connection| connection.session.peer_limit()).min();
         self.streams.allowed = [self.streams.allowed, allowed].into_iter().flatten().min();
-        let waiting = if self.of_origins.len() > 1 { self.waiting } else { 0 };
+        let waiting = if self.by_origin.len() > 1 { self.waiting } else { 0 };
         let open = self.pool.iter().map(|connection| connection.session.capacity());
         open.fold(unopened.saturating_add(waiting), u64::saturating_add)
     }

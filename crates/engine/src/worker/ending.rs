@@ -31,13 +31,13 @@ impl<P: Protocol> Worker<P> {
             match *event {
                 Event::Started(tag) => {
                     let blocked = self.connections.pool.get(slot).blocked;
-                    self.request_started(tag, self.clock.since(now), blocked);
+                    self.mark_started(tag, self.clock.since(now), blocked);
                 }
                 Event::Sent(tag) => self.request_sent(tag, self.clock.since(now)),
                 Event::FirstByte(tag) => {
                     let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now, remember));
                     let exchange = self.in_flight.get(tag);
-                    let arrived = arrived.unwrap_or_else(|| self.clock.noticed(exchange, now).arrived);
+                    let arrived = arrived.unwrap_or_else(|| self.clock.estimate_completion(exchange, now).arrived);
                     exchange.first_byte = Some(arrived.max(exchange.started.instant));
                 }
                 Event::Ended(ended) => {
@@ -73,7 +73,7 @@ impl<P: Protocol> Worker<P> {
                     if let Some(slot) = self.in_flight.get(tag).connection {
                         self.connections.pool.get(slot).phase = Phase::Closed;
                     }
-                    let completion = self.clock.noticed(self.in_flight.get(tag), now);
+                    let completion = self.clock.estimate_completion(self.in_flight.get(tag), now);
                     self.end(tag, completion, outcome, bytes_in);
                 }
             };
@@ -85,8 +85,8 @@ impl<P: Protocol> Worker<P> {
             self.connections.streams.sent_again += u64::from(retry == Retry::Unprocessed);
             return self.unassign(tag);
         }
-        let completion = self.clock.noticed(exchange, now);
-        self.sleeper.end_was_unstamped(now);
+        let completion = self.clock.estimate_completion(exchange, now);
+        self.sleeper.note_unstamped_end(now);
         self.end(tag, completion, outcome, bytes_in);
     }
 
@@ -105,7 +105,7 @@ impl<P: Protocol> Worker<P> {
                 self.connections.retire(slot);
             } else if is_free && !P::MULTIPLEXED && !is_idle {
                 connection.was_idle = true;
-                if self.connections.of_sessions.is_none() {
+                if self.connections.session_connections.is_none() {
                     self.connections.pool.make_idle(slot);
                 }
                 return;
@@ -115,14 +115,14 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Handles the loss of a connection. Unsent requests go to another connection.
-    pub(super) fn lost(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
-        self.connections.pool.get(slot).closed(how, &mut self.events);
+    pub(super) fn handle_lost_connection(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
+        self.connections.pool.get(slot).mark_closed(how, &mut self.events);
         self.handle_events(slot, now, stamp);
     }
 
     /// Handles the server's alert that refuses the connection after the client has finished the TLS handshake.
-    pub(super) fn refused(&mut self, slot: u32, now: Timestamp) {
-        self.connections.pool.get(slot).closed(Closed::Tls { alert: true }, &mut self.events);
+    pub(super) fn handle_refused_connection(&mut self, slot: u32, now: Timestamp) {
+        self.connections.pool.get(slot).mark_closed(Closed::Tls { alert: true }, &mut self.events);
         self.events.replace_failures(Outcome::ConnectFailed(Cause::Tls));
         self.handle_events(slot, now, None);
     }
@@ -164,10 +164,10 @@ impl<P: Protocol> Worker<P> {
             }
             slot => {
                 let origin = self.in_flight.get(tag).origin;
-                self.connections.waits_no_more(origin, tag);
+                self.connections.remove_waiting(origin, tag);
                 if let Some(slot) = slot {
                     self.drop_connection(slot);
-                    self.connections.opening_failed(origin, now);
+                    self.connections.mark_opening_failed(origin, now);
                 }
                 self.end(tag, completion, outcome, 0);
                 if outcome != Outcome::InFlightAtEnd {
@@ -206,17 +206,17 @@ impl<P: Protocol> Worker<P> {
         } else {
             self.driver.complete(user, free)
         };
-        if let Some(sessions) = &mut self.connections.of_sessions
+        if let Some(sessions) = &mut self.connections.session_connections
             && is_over
         {
-            sessions.leave(user);
+            sessions.end_session(user);
         }
     }
 
     /// Closes the connections of sessions that are over. They carry no requests.
     #[inline]
     pub(super) fn close_left_connections(&mut self) {
-        while let Some(token) = self.connections.of_sessions.as_mut().and_then(SessionConnections::take_left) {
+        while let Some(token) = self.connections.session_connections.as_mut().and_then(SessionConnections::take_left) {
             if self.connections.pool.find(token).is_some() {
                 self.drop_connection(token.slot());
             }
@@ -242,18 +242,18 @@ impl<P: Protocol> Worker<P> {
         let measured_from = self.ledger.measured_from();
         loop {
             if !self.events.are_observed()
-                && let Some(block) = self.driver.unissued_block(ended, measured_from)
+                && let Some(block) = self.driver.pop_unissued_block(ended, measured_from)
             {
                 self.ledger.never_issued_block(&self.config.requests, &block, ended);
                 continue;
             }
-            let Some(Unissued { arrival, user, session }) = self.driver.unissued_of() else { return };
+            let Some(Unissued { arrival, user, session }) = self.driver.pop_unissued_with_session() else { return };
             let request = if P::IS_SCRIPTED {
                 RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
             } else {
                 self.config.requests.choose(arrival.index)
             };
-            self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
+            self.ledger.record_never_issued(request, &RequestRecord::never_issued(arrival, ended));
             self.events.observe_never_issued(request.target, arrival, ended);
         }
     }

@@ -6,8 +6,8 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::deadlines::Deadlines;
 use crate::protocol::Tag;
-use crate::since::Since;
 use crate::target::request_set::RequestId;
+use crate::worker_instant::WorkerInstant;
 
 #[derive(Debug)]
 pub(super) struct Exchange {
@@ -19,13 +19,13 @@ pub(super) struct Exchange {
     /// Time that it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
     /// Start of the attempt: to connect, or on an open connection to send.
-    pub(super) began: Since,
+    pub(super) began: WorkerInstant,
     /// Instant just before the transport took the first byte; equal to `began` until then.
-    pub(super) started: Since,
+    pub(super) started: WorkerInstant,
     /// Most generator lag that earlier requests may have passed on to it.
     pub(super) passed_on: Nanos,
     /// Values that most requests on a kept connection do not have.
-    pub(super) rare: Option<Box<Rare>>,
+    pub(super) rare: Option<Box<RareTimes>>,
     /// Arrival of the answer's first byte.
     pub(super) first_byte: Option<Timestamp>,
     /// Slot of its connection; `None` while it waits for one.
@@ -35,7 +35,7 @@ pub(super) struct Exchange {
 }
 
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Rare {
+pub(super) struct RareTimes {
     /// Time that connecting took; `None` on a connection that was open.
     pub(super) connect: Option<Nanos>,
     /// Time that the TLS handshake took, included in `connect`; `None` without a handshake.
@@ -57,7 +57,7 @@ impl Exchange {
         StartDelay::split(self.arrival.intended_start, self.started.instant, self.connection_wait, connect)
     }
 
-    pub(super) fn rare(&mut self) -> &mut Rare {
+    pub(super) fn rare(&mut self) -> &mut RareTimes {
         self.rare.get_or_insert_default()
     }
 }
@@ -90,7 +90,7 @@ impl InFlight {
     /// Records that the transport took the first byte of a request at `started`. `knows_all` is true for a single
     /// worker, which knows every request in flight.
     #[inline]
-    pub(super) fn start(&mut self, tag: Tag, started: Since, knows_all: bool) {
+    pub(super) fn start(&mut self, tag: Tag, started: WorkerInstant, knows_all: bool) {
         let is_alone = knows_all && self.len() == 1;
         let exchange = &mut self.slots[tag as usize].exchange;
         // A request that waited for a permit was behind another one, even if that one has ended by now.

@@ -80,21 +80,21 @@ impl Ledger {
         for (request, intended_start) in self.planned.drain(..) {
             self.recorder.plan(intended_start);
             self.target_tallies.plan(request, intended_start);
-            self.live.started();
+            self.live.count_start();
         }
         let ended = &self.ended[..std::mem::take(&mut self.ended_count)];
         if READS_AHEAD {
-            self.recorder.look_ahead(ended.iter().map(|(_, record)| record));
+            self.recorder.prefetch(ended.iter().map(|(_, record)| record));
         }
         for (request, record) in ended {
             self.recorder.record(record);
             self.target_tallies.record(*request, record);
-            self.live.ended(record);
+            self.live.count_end(record);
         }
     }
 
     /// Records an arrival that was not issued before the end of the run.
-    pub(crate) fn never_issued(&mut self, request: RequestId, record: &RequestRecord) {
+    pub(crate) fn record_never_issued(&mut self, request: RequestId, record: &RequestRecord) {
         self.recorder.plan(record.intended_start);
         self.target_tallies.plan(request, record.intended_start);
         self.recorder.record(record);
@@ -108,7 +108,7 @@ impl Ledger {
 
     /// Records a block of arrivals of `requests` that were not issued by `ended`, the end of the run.
     pub(crate) fn never_issued_block(&mut self, requests: &RequestSet, block: &ArrivalBlock, ended: Timestamp) {
-        self.recorder.never_issued(block, ended);
+        self.recorder.record_block_never_issued(block, ended);
         self.target_tallies.never_issued_block(requests, block, ended);
     }
 

@@ -54,13 +54,13 @@ use in_flight::InFlight;
 pub(crate) use ledger::Ledger;
 pub(crate) use pause_detector::PauseDetector;
 use receiver::Receiver;
-use sleeping::{Habits, Sleeper, Wait};
+use sleeping::{SleepSettings, Sleeper, Wait};
 
 /// Most reports taken from the reactor at once.
 const REPORTS: usize = 256;
 
 /// Next action after the due requests were started.
-enum Next {
+enum NextAction {
     /// Sleep until this instant at the latest.
     Sleep(Timestamp),
     /// Look for answers, then start more requests that are due.
@@ -95,11 +95,11 @@ impl<P: Protocol> Worker<P> {
     ) -> Worker<P> {
         let ports = LocalPorts::new(config.share.index, config.share.workers);
         let stamps_each = config.stamped && !P::MULTIPLEXED;
-        let habits = Habits { timing: config.timing, model: config.model, stamps_each };
+        let habits = SleepSettings { timing: config.timing, model: config.model, stamps_each };
         Worker {
             clock: WorkerClock::new(config.start.clock),
             sleeper: Sleeper::new(habits),
-            connections: Connections::new(config.ways.len(), ports, config.most_connections),
+            connections: Connections::new(config.destinations.len(), ports, config.most_connections),
             in_flight: InFlight::new(config.timeout),
             receiver: Receiver::new(),
             config,
@@ -120,7 +120,7 @@ impl<P: Protocol> Worker<P> {
         minimize_timer_slack();
         let cpu_before = host::thread_cpu();
         self.config.start.clock.wait_for_origin();
-        self.clock.pauses.sleeping(self.config.start.begins);
+        self.clock.pauses.mark_sleeping(self.config.start.begins);
         if self.connections.origins() > 1 {
             // Each origin has room for the request that opens a connection.
             self.update_cap(self.config.start.begins);
@@ -131,9 +131,9 @@ impl<P: Protocol> Worker<P> {
             let next = self.start_due();
             self.flush_all();
             match next {
-                Next::Finish => break,
-                Next::Poll => self.poll(&mut reports, Timestamp::ZERO)?,
-                Next::Sleep(until) => self.poll(&mut reports, until)?,
+                NextAction::Finish => break,
+                NextAction::Poll => self.poll(&mut reports, Timestamp::ZERO)?,
+                NextAction::Sleep(until) => self.poll(&mut reports, until)?,
             }
         }
         self.poll(&mut reports, Timestamp::ZERO)?;
@@ -178,7 +178,7 @@ impl<P: Protocol> Worker<P> {
         self.expire(now);
         self.try_further_addresses(now);
         if !reports.is_full() && !self.receiver.has_more() {
-            self.clock.drained(paused, woke);
+            self.clock.mark_drained(paused, woke);
         }
         Ok(())
     }
@@ -195,11 +195,11 @@ impl<P: Protocol> Worker<P> {
         self.sleeper.sleep(&wait, reports, &mut self.clock)?;
         self.receiver.reports_left = reports.len();
         let woke = self.clock.now();
-        self.clock.looked(woke, self.sleeper.woken_within().map(|within| (now, within)));
+        self.clock.begin_reading(woke, self.sleeper.woken_within().map(|within| (now, within)));
         let paused = self.clock.pauses.total();
         // A pause may have come after the system reported which sockets are ready.
         self.receiver.may_have_missed = paused > paused_before;
-        self.clock.correlation.woke();
+        self.clock.correlation.mark_stale();
         Ok((paused, woke))
     }
 

@@ -78,7 +78,7 @@ impl Pace {
     }
 
     #[inline]
-    pub(super) fn began(&mut self, intended: Timestamp) {
+    pub(super) fn count_start(&mut self, intended: Timestamp) {
         if !self.tick.is_zero() {
             self.sent.requests += 1;
             self.sent.longest_ns = self.sent.longest_ns.max(self.tick.0);
@@ -93,7 +93,7 @@ impl Pace {
     }
 
     #[inline]
-    pub(super) fn measures(&mut self) -> bool {
+    pub(super) fn should_measure(&mut self) -> bool {
         self.unmeasured += 1;
         let measures = self.unmeasured == MEASURED;
         if measures {
@@ -102,7 +102,7 @@ impl Pace {
         measures
     }
 
-    pub(super) fn measured(&mut self, cost: Nanos) {
+    pub(super) fn add_cost(&mut self, cost: Nanos) {
         let mean = (self.cost.0 * (WEIGHT - 1) + cost.0.min(MAX_COST.0)) / WEIGHT;
         self.cost = Nanos(mean.max(1));
     }
@@ -179,7 +179,7 @@ mod tests {
             let (mut pace, mut now) = (Pace::new(), Timestamp::ZERO);
             let mut offer = |pace: &mut Pace, gap: Nanos, arrivals| for _ in 0..arrivals {
                 now = now + gap;
-                pace.began(now);
+                pace.count_start(now);
             };
             offer(&mut pace, at_rate(before), 2 * ARRIVALS);
             offer(&mut pace, at_rate(after), 2 * ARRIVALS);
@@ -190,19 +190,19 @@ mod tests {
     #[test]
     fn some_sleeps_are_measured_and_disturbed_ones_count_little() {
         let mut pace = Pace::new();
-        assert_eq!((0..10 * MEASURED).filter(|_| pace.measures()).count(), 10);
-        pace.measured(Nanos::from_secs(1));
+        assert_eq!((0..10 * MEASURED).filter(|_| pace.should_measure()).count(), 10);
+        pace.add_cost(Nanos::from_secs(1));
         assert!(pace.cost <= Nanos::from_micros(30));
-        (0..200).for_each(|_| pace.measured(Nanos::from_micros(5)));
+        (0..200).for_each(|_| pace.add_cost(Nanos::from_micros(5)));
         assert!((4_900..=5_100).contains(&pace.cost.0), "{}", pace.cost);
     }
 
     #[test]
     fn what_was_sent_in_ticks_is_counted() {
         let mut pace = Pace::new();
-        (1..=1_000).for_each(|k| pace.began(Timestamp(k * 1_000_000)));
+        (1..=1_000).for_each(|k| pace.count_start(Timestamp(k * 1_000_000)));
         assert_eq!(pace.sent_in_ticks(), None);
-        (1..=1_000).for_each(|k| pace.began(Timestamp(1_000_000_000 + k * 20_000)));
+        (1..=1_000).for_each(|k| pace.count_start(Timestamp(1_000_000_000 + k * 20_000)));
         let sent = pace.sent_in_ticks().unwrap();
         assert!(sent.longest_ns == SHORT_TICK.0 && sent.requests >= 1_000 - 2 * ARRIVALS, "{sent:?}");
     }

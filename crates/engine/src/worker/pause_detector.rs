@@ -23,7 +23,7 @@ impl PauseDetector {
     }
 
     #[inline]
-    pub(crate) fn awake(&mut self, now: Timestamp) {
+    pub(crate) fn mark_awake(&mut self, now: Timestamp) {
         let late = now.since(self.expected_by);
         if late >= WORTH_NOTING {
             self.note(late);
@@ -33,7 +33,7 @@ impl PauseDetector {
 
     /// Records that the worker will sleep until `until` at the latest.
     #[inline]
-    pub(crate) fn sleeping(&mut self, until: Timestamp) {
+    pub(crate) fn mark_sleeping(&mut self, until: Timestamp) {
         self.expected_by = until;
     }
 
@@ -73,12 +73,12 @@ mod tests {
     #[test]
     fn a_long_sleep_is_no_pause_and_oversleeping_is() {
         let mut detector = PauseDetector::new();
-        detector.sleeping(Timestamp(50 * MS));
-        detector.awake(Timestamp(50 * MS + 30_000));
-        detector.sleeping(Timestamp(60 * MS));
-        detector.awake(Timestamp(55 * MS));
-        detector.sleeping(Timestamp(65 * MS));
-        detector.awake(Timestamp(1565 * MS));
+        detector.mark_sleeping(Timestamp(50 * MS));
+        detector.mark_awake(Timestamp(50 * MS + 30_000));
+        detector.mark_sleeping(Timestamp(60 * MS));
+        detector.mark_awake(Timestamp(55 * MS));
+        detector.mark_sleeping(Timestamp(65 * MS));
+        detector.mark_awake(Timestamp(1565 * MS));
         let (pauses, count, total) = detector.finish();
         assert_eq!((count, total), (1, Nanos(1500 * MS)));
         assert_eq!(pauses, [Pause { worker: 0, at_ns: 65 * MS, length_ns: 1500 * MS }]);
@@ -90,7 +90,7 @@ mod tests {
         let mut now = Timestamp::ZERO;
         for i in 1..=1000 {
             now = now + Nanos(MS * i);
-            detector.awake(now);
+            detector.mark_awake(now);
         }
         let (pauses, count, total) = detector.finish();
         assert_eq!((pauses.len(), count), (LONGEST_PAUSES, 1000));

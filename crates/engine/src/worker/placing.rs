@@ -4,7 +4,7 @@ use truetail_model::time::Timestamp;
 
 use super::Worker;
 use crate::protocol::{Protocol, Session, Tag};
-use crate::since::Since;
+use crate::worker_instant::WorkerInstant;
 
 impl<P: Protocol> Worker<P> {
     #[inline]
@@ -56,8 +56,8 @@ impl<P: Protocol> Worker<P> {
                 if slot.is_none() && !self.connections.may_open(origin) {
                     break;
                 }
-                self.connections.waits_no_more(origin, tag);
-                self.waited(tag, now);
+                self.connections.remove_waiting(origin, tag);
+                self.end_wait(tag, now);
                 match slot {
                     Some(slot) => self.begin_on(slot, tag, now),
                     None => self.open_connection(tag),
@@ -68,11 +68,11 @@ impl<P: Protocol> Worker<P> {
 
     /// Records that a request has waited until `now` for a connection. The time until now is connection wait, and not
     /// part of the time that a new connection takes to open. Its lag on the lost connection stays generator lag.
-    fn waited(&mut self, tag: Tag, now: Timestamp) {
+    fn end_wait(&mut self, tag: Tag, now: Timestamp) {
         self.in_flight.release(tag, now);
-        let since: Since = self.clock.since(now);
+        let since: WorkerInstant = self.clock.since(now);
         let exchange = self.in_flight.get(tag);
-        exchange.connection_wait += exchange.started.elapsed(since);
+        exchange.connection_wait += exchange.started.elapsed_without_pauses(since);
         (exchange.began, exchange.started) = (since, since);
         exchange.first_byte = None;
         if let Some(rare) = &mut exchange.rare {
@@ -84,7 +84,7 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn update_cap(&mut self, now: Timestamp) {
         /// A capacity from here on means no limit.
         const UNLIMITED: u64 = 1 << 31;
-        if self.connections.are_shared_out() {
+        if self.connections.shares_connections() {
             let capacity = self.connections.capacity();
             self.driver.set_cap((capacity < UNLIMITED).then_some(capacity), now);
         }

@@ -75,11 +75,11 @@ impl<P: Protocol> Worker<P> {
             Ok(None) => return None,
             Ok(Some(_)) => {
                 let authentic = connection.transport.end_is_authentic();
-                self.lost(slot, Closed::EndOfStream { authentic }, now, None);
+                self.handle_lost_connection(slot, Closed::EndOfStream { authentic }, now, None);
                 return None;
             }
             Err(_) => {
-                self.lost(slot, Closed::Reset, now, None);
+                self.handle_lost_connection(slot, Closed::Reset, now, None);
                 return None;
             }
         };
@@ -103,8 +103,8 @@ impl<P: Protocol> Worker<P> {
         match end {
             // In TLS 1.3 a client may send before the server accepts it. If the server's first bytes are an alert, it
             // did not accept.
-            Some(_) if refused => self.refused(slot, now),
-            Some(how) => self.lost(slot, how, now, stamp),
+            Some(_) if refused => self.handle_refused_connection(slot, now),
+            Some(how) => self.handle_lost_connection(slot, how, now, stamp),
             None if P::MULTIPLEXED => self.connections.touch(slot),
             None => {}
         }
@@ -152,7 +152,7 @@ impl<P: Protocol> Worker<P> {
         match arrived.filter(|arrived| *arrived >= sent) {
             Some(arrived) if last => Ok(CompletionTime::stamped(arrived, now)),
             Some(arrived) => {
-                let noticed = self.clock.noticed(exchange, now);
+                let noticed = self.clock.estimate_completion(exchange, now);
                 Ok(CompletionTime::stamped(arrived.min(noticed.arrived), now))
             }
             // On a new connection a server may speak first, for example to say why it refuses the request.
@@ -161,8 +161,8 @@ impl<P: Protocol> Worker<P> {
             }
             None => {
                 self.receiver.unstamped += u64::from(self.config.stamped);
-                self.sleeper.end_was_unstamped(now);
-                Ok(self.clock.noticed(exchange, now))
+                self.sleeper.note_unstamped_end(now);
+                Ok(self.clock.estimate_completion(exchange, now))
             }
         }
     }

@@ -4,7 +4,7 @@ use truetail_model::time::Timestamp;
 
 use super::{Worker, receiver};
 use crate::protocol::{Closed, Protocol, Session, Tag};
-use crate::since::Since;
+use crate::worker_instant::WorkerInstant;
 
 impl<P: Protocol> Worker<P> {
     /// Sends on every connection that may have something to send.
@@ -34,7 +34,7 @@ impl<P: Protocol> Worker<P> {
             connection.session.sent(&self.protocol, taken, &mut self.events);
             self.handle_events(slot, now, None);
             if written.is_err() {
-                return self.sending_failed(slot, taken == 0);
+                return self.fail_sending(slot, taken == 0);
             }
             let since = self.clock.since(now);
             let Some(connection) = self.connections.open(slot) else { return };
@@ -53,7 +53,7 @@ impl<P: Protocol> Worker<P> {
     /// Handles a failed write. Unread bytes may explain the failure and may contain answers, so they are read first. No
     /// answer can exist for the first request on an idle connection that took no byte.
     #[cold]
-    fn sending_failed(&mut self, slot: u32, took_nothing: bool) {
+    fn fail_sending(&mut self, slot: u32, took_nothing: bool) {
         let token = self.connections.pool.token(slot);
         let Some(connection) = self.connections.open(slot) else { return };
         let is_unasked = P::MATCHED_BY_ORDER && took_nothing && connection.was_idle && connection.blocked.is_none();
@@ -62,25 +62,25 @@ impl<P: Protocol> Worker<P> {
         }
         if self.connections.pool.find(token).is_some() {
             let now = self.clock.now();
-            self.lost(slot, Closed::Reset, now, None);
+            self.handle_lost_connection(slot, Closed::Reset, now, None);
         }
     }
 
     /// Records that the transport took the first byte of a request at `now`. The time while the connection took no
     /// bytes, although the worker had tried to send, is connection wait.
     #[inline]
-    pub(super) fn request_started(&mut self, tag: Tag, now: Since, blocked: Option<Since>) {
+    pub(super) fn mark_started(&mut self, tag: Tag, now: WorkerInstant, blocked: Option<WorkerInstant>) {
         let exchange = self.in_flight.get(tag);
         if let Some(blocked) = blocked {
             let since = if blocked.instant > exchange.began.instant { blocked } else { exchange.began };
-            exchange.connection_wait += since.elapsed(now);
+            exchange.connection_wait += since.elapsed_without_pauses(now);
         }
         self.in_flight.start(tag, now, self.config.share.workers == 1);
     }
 
     /// Records that the transport took the last byte of a request at `now`, after it had stopped in the middle.
-    pub(super) fn request_sent(&mut self, tag: Tag, now: Since) {
+    pub(super) fn request_sent(&mut self, tag: Tag, now: WorkerInstant) {
         let exchange = self.in_flight.get(tag);
-        exchange.rare().send_wait = Some(exchange.started.elapsed(now));
+        exchange.rare().send_wait = Some(exchange.started.elapsed_without_pauses(now));
     }
 }

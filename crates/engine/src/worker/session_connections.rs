@@ -17,12 +17,12 @@ impl SessionConnections {
     }
 
     /// Returns the connection of this user to this origin, which may have been lost.
-    pub(super) fn of(&self, user: u32, origin: u32) -> Option<Token> {
+    pub(super) fn get(&self, user: u32, origin: u32) -> Option<Token> {
         self.of_users.get(self.place(user, origin)).copied().flatten()
     }
 
     /// Assigns a new connection to this user and origin. The previous connection, if any, is left.
-    pub(super) fn give(&mut self, user: u32, origin: u32, connection: Token) {
+    pub(super) fn assign(&mut self, user: u32, origin: u32, connection: Token) {
         let place = self.place(user, origin);
         if place >= self.of_users.len() {
             self.of_users.resize(self.place(user + 1, 0), None);
@@ -30,7 +30,7 @@ impl SessionConnections {
         self.left.extend(self.of_users[place].replace(connection));
     }
 
-    pub(super) fn leave(&mut self, user: u32) {
+    pub(super) fn end_session(&mut self, user: u32) {
         let first = self.place(user, 0);
         let connections = self.of_users.get_mut(first..first + self.origins).unwrap_or_default();
         self.left.extend(connections.iter_mut().filter_map(Option::take));

@@ -48,7 +48,7 @@ pub(super) struct Wait<'a> {
 
 /// Properties of a worker that a [`Sleeper`] needs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Habits {
+pub(super) struct SleepSettings {
     pub(super) timing: Timing,
     /// The load model. `auto` sends in ticks only in open models: closed loops have no schedule, and in partly open
     /// models an answer may make the next request due.
@@ -61,7 +61,7 @@ pub(super) struct Habits {
 /// Sleeps of a worker until requests are due.
 #[derive(Debug)]
 pub(super) struct Sleeper {
-    habits: Habits,
+    settings: SleepSettings,
     oversleep: OversleepEstimator,
     pace: Pace,
     /// In ticks: nothing is sent before this instant, if something wakes the worker between two ticks.
@@ -75,14 +75,14 @@ pub(super) struct Sleeper {
 }
 
 impl Sleeper {
-    pub(super) fn new(habits: Habits) -> Sleeper {
+    pub(super) fn new(habits: SleepSettings) -> Sleeper {
         let oversleep = match habits.timing {
             Timing::Precise => OversleepEstimator::rare(Nanos(Timing::SPIN_NS)),
             Timing::Balanced | Timing::Auto | Timing::Cheap => OversleepEstimator::typical(),
         };
         let watchful_until = Timestamp::ZERO;
         Sleeper {
-            habits,
+            settings: habits,
             oversleep,
             pace: Pace::new(),
             next_tick: None,
@@ -95,8 +95,8 @@ impl Sleeper {
     /// Returns true if requests are sent when they are due, rather than in ticks or when their user is ready.
     #[inline]
     pub(super) fn is_on_time(&self) -> bool {
-        self.habits.model != LoadModelKind::Closed
-            && match self.habits.timing {
+        self.settings.model != LoadModelKind::Closed
+            && match self.settings.timing {
                 Timing::Precise | Timing::Balanced => true,
                 Timing::Auto => self.pace.tick().is_zero(),
                 Timing::Cheap => false,
@@ -104,9 +104,9 @@ impl Sleeper {
     }
 
     #[inline]
-    pub(super) fn began(&mut self, intended: Timestamp) {
-        if self.habits.timing == Timing::Auto && self.habits.model == LoadModelKind::Open {
-            self.pace.began(intended);
+    pub(super) fn count_start(&mut self, intended: Timestamp) {
+        if self.settings.timing == Timing::Auto && self.settings.model == LoadModelKind::Open {
+            self.pace.count_start(intended);
         }
     }
 
@@ -125,7 +125,7 @@ impl Sleeper {
     pub(super) fn tick_after(&mut self, until: Timestamp, driver: &Driver, now: Timestamp) -> Timestamp {
         let tick = self.pace.tick();
         if tick.is_zero() || until.since(now) > LONGEST_SLEEP || driver.awaits_completion(now) {
-            if self.habits.timing == Timing::Auto {
+            if self.settings.timing == Timing::Auto {
                 self.next_tick = None;
             }
             return until;
@@ -140,15 +140,15 @@ impl Sleeper {
     }
 
     /// Records that at `now` an end was noticed whose arrival is unknown.
-    pub(super) fn end_was_unstamped(&mut self, now: Timestamp) {
+    pub(super) fn note_unstamped_end(&mut self, now: Timestamp) {
         self.watchful_until = now + WATCHFUL_FOR;
     }
 
     /// Returns the age below which stamps need not be checked for a retransmission. If answers are read in ticks, most
     /// stamps are up to a tick old, and checking all of them would cost over 1 % more.
     pub(super) fn unchecked_age(&self) -> Nanos {
-        let waits = match self.habits.timing {
-            Timing::Cheap if self.habits.stamps_each => Nanos(Timing::TICK_NS),
+        let waits = match self.settings.timing {
+            Timing::Cheap if self.settings.stamps_each => Nanos(Timing::TICK_NS),
             Timing::Precise | Timing::Balanced | Timing::Auto | Timing::Cheap => Nanos::ZERO,
         };
         RETRANSMITTED_WITHIN + waits
@@ -157,9 +157,9 @@ impl Sleeper {
     /// Returns true if no event ends this wait. Answers may lie unread until then, because the kernel stamps them.
     pub(super) fn is_deaf(&self, wait: &Wait<'_>) -> bool {
         let is_needed = wait.is_watched || wait.now < self.watchful_until;
-        self.habits.stamps_each
+        self.settings.stamps_each
             && !is_needed
-            && match self.habits.timing {
+            && match self.settings.timing {
                 Timing::Precise | Timing::Balanced => false,
                 Timing::Auto => {
                     !self.pace.answers_may_wake()
@@ -172,7 +172,7 @@ impl Sleeper {
 
     pub(super) fn sleep(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         self.was_woken = false;
-        match self.habits.timing {
+        match self.settings.timing {
             Timing::Precise | Timing::Balanced | Timing::Auto => self.sleep_short_of(wait, reports, clock),
             Timing::Cheap => self.sleep_in_ticks(wait, reports, clock),
         }
@@ -189,14 +189,14 @@ impl Sleeper {
             // Permits are usually free soon, and the next wait is for the tick. Waiting for it now saves setting the
             // timer.
             let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
-            clock.pauses.sleeping(until);
+            clock.pauses.mark_sleeping(until);
             self.next_tick = None;
             self.was_woken = reactor.wait_until(reports, clock.monotonic(), until)?;
             self.waited_in_vain = reports.is_empty();
             return Ok(());
         }
         let wake = tick(driver.awaits_completion(now), now, until);
-        clock.pauses.sleeping(wake);
+        clock.pauses.mark_sleeping(wake);
         if self.is_deaf(wait) {
             thread::sleep(wake.since(now).into());
             return reactor.wait(reports, Some(Nanos::ZERO));
@@ -211,12 +211,13 @@ impl Sleeper {
         let reactor = wait.reactor;
         let asleep = wait.until.since(wait.now).saturating_sub(self.oversleep.estimate());
         if asleep < WORTH_SLEEPING {
-            clock.pauses.sleeping(wait.now);
+            clock.pauses.mark_sleeping(wait.now);
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
         let (wake, is_deaf) = (wait.now + asleep, self.is_deaf(wait));
-        clock.pauses.sleeping(wake);
-        let measured_from = (self.habits.timing == Timing::Auto && self.pace.measures()).then(host::thread_cpu_time);
+        clock.pauses.mark_sleeping(wake);
+        let measured_from =
+            (self.settings.timing == Timing::Auto && self.pace.should_measure()).then(host::thread_cpu_time);
         if is_deaf {
             thread::sleep(asleep.into());
         } else {
@@ -225,7 +226,7 @@ impl Sleeper {
         // A sleep that an answer ended costs less, so it is not measured.
         if is_deaf || reports.is_empty() {
             if let Some(before) = measured_from {
-                self.pace.measured(host::thread_cpu_time().saturating_sub(before));
+                self.pace.add_cost(host::thread_cpu_time().saturating_sub(before));
             }
             let woke = clock.monotonic().now();
             // A signal may have ended the sleep early.

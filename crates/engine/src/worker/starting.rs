@@ -6,7 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::in_flight::Exchange;
 use super::receiver::LONGEST_TURN;
-use super::{Next, REPORTS, Worker};
+use super::{NextAction, REPORTS, Worker};
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestId;
 
@@ -18,12 +18,12 @@ const BATCH: u32 = REPORTS as u32;
 
 impl<P: Protocol> Worker<P> {
     /// Starts due requests, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
-    pub(super) fn start_due(&mut self) -> Next {
+    pub(super) fn start_due(&mut self) -> NextAction {
         self.close_left_connections();
         if let Some(tick) = self.sleeper.pending_tick()
             && self.clock.now() < tick
         {
-            return Next::Sleep(tick);
+            return NextAction::Sleep(tick);
         }
         let most = if self.sleeper.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
         let mut turn_ends = Timestamp::NEVER;
@@ -31,15 +31,17 @@ impl<P: Protocol> Worker<P> {
             let now = self.clock.now();
             turn_ends = turn_ends.min(now + LONGEST_TURN);
             if now >= turn_ends || self.should_poll_first(now) {
-                return Next::Poll;
+                return NextAction::Poll;
             }
             match self.driver.poll(now) {
                 Directive::Start(start) => self.begin(start, now),
-                Directive::Wait { until } => return Next::Sleep(self.sleeper.tick_after(until, &self.driver, now)),
-                Directive::Expired | Directive::Finished => return Next::Finish,
+                Directive::Wait { until } => {
+                    return NextAction::Sleep(self.sleeper.tick_after(until, &self.driver, now));
+                }
+                Directive::Expired | Directive::Finished => return NextAction::Finish,
             }
         }
-        Next::Poll
+        NextAction::Poll
     }
 
     /// Returns true if answers must be read before a connection is opened for an arrival. An answer that has arrived
@@ -82,10 +84,10 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Ends the session of an arrival that should have begun at `now`, because it makes no request.
-    fn asked_for_nothing(&mut self, start: &DueRequest, now: Timestamp) {
+    fn end_empty_session(&mut self, start: &DueRequest, now: Timestamp) {
         let number = self.driver.session_number(start.user);
         let target = self.events.script().never_issued(Some(start.user), number, start.arrival, now);
-        self.ledger.never_issued(RequestId { target, row: 0 }, &RequestRecord::never_issued(start.arrival, now));
+        self.ledger.record_never_issued(RequestId { target, row: 0 }, &RequestRecord::never_issued(start.arrival, now));
         self.events.observe_never_issued(target, start.arrival, now);
         self.driver.complete_step(start.user, now, None);
     }
@@ -94,11 +96,11 @@ impl<P: Protocol> Worker<P> {
     fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.has_polled = false;
         self.close_left_connections();
-        self.sleeper.began(start.arrival.intended_start);
+        self.sleeper.count_start(start.arrival.intended_start);
         let asked = self.request_for(&start);
         // The time that a script takes to make its request is generator lag, and not part of the server's times.
         let now = if P::IS_SCRIPTED { self.clock.now() } else { now };
-        let Some((request, origin)) = asked else { return self.asked_for_nothing(&start, now) };
+        let Some((request, origin)) = asked else { return self.end_empty_session(&start, now) };
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
         let tag = self.in_flight.begin(Exchange {

@@ -23,13 +23,13 @@ impl TargetTallies {
         TargetTallies { measure_from: Timestamp(workload.warmup.0), targets }
     }
 
-    fn of(&mut self, request: RequestId, intended: Timestamp) -> Option<&mut TargetLedger> {
+    fn ledger_for(&mut self, request: RequestId, intended: Timestamp) -> Option<&mut TargetLedger> {
         if intended < self.measure_from { None } else { self.targets.get_mut(request.target as usize) }
     }
 
     #[inline]
     pub(crate) fn plan(&mut self, request: RequestId, intended: Timestamp) {
-        if let Some(target) = self.of(request, intended) {
+        if let Some(target) = self.ledger_for(request, intended) {
             target.plan();
         }
     }
@@ -44,13 +44,13 @@ impl TargetTallies {
         let mut counts = vec![0; self.targets.len()];
         block.indices().for_each(|index| counts[requests.choose(index).target as usize] += 1);
         for (target, count) in self.targets.iter_mut().zip(counts) {
-            target.never_issued(&record, count);
+            target.record_never_issued(&record, count);
         }
     }
 
     #[inline]
     pub(crate) fn record(&mut self, request: RequestId, record: &RequestRecord) {
-        if let Some(target) = self.of(request, record.intended_start) {
+        if let Some(target) = self.ledger_for(request, record.intended_start) {
             target.record(record);
         }
     }

@@ -23,7 +23,7 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::protocol::http1::Http1;
 use crate::start::Start;
-use crate::target::destination::Way;
+use crate::target::destination::DestinationSettings;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestSet};
@@ -81,7 +81,7 @@ impl Stage {
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
             start: Start::with(MonotonicClock::starting_now()),
-            ways: vec![Way { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
+            destinations: vec![DestinationSettings { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
             requests: one_request(),
             most_connections: Some(100),
             timeout,
@@ -112,8 +112,8 @@ impl Stage {
         while !done(&self.worker) {
             assert!(since.elapsed().as_secs() < 20, "{:?}", self.tally());
             let until = match self.worker.start_due() {
-                Next::Sleep(until) => until,
-                Next::Poll | Next::Finish => Timestamp::ZERO,
+                NextAction::Sleep(until) => until,
+                NextAction::Poll | NextAction::Finish => Timestamp::ZERO,
             };
             self.worker.poll(&mut self.reports, until).unwrap();
         }

@@ -86,7 +86,7 @@ fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
     let requests = RequestSet::new(vec![all], rows as u32, FeedOrder::InOrder, 0).unwrap();
     let origin = Request::new(method.clone(), origin, &[], Vec::new()).unwrap().origin();
     let mut plan = open("http://127.0.0.1:1/", 1000.0, rows as u64);
-    plan.target = Target::of(requests, origin, &AddressOverrides::default()).unwrap();
+    plan.target = Target::for_origin(requests, origin, &AddressOverrides::default()).unwrap();
     plan.keep_alive = false;
     plan
 }

@@ -20,7 +20,7 @@ fn plan_for(puppet: &Puppet, hosts: &[&str], rate: f64, requests: u64) -> Plan {
     let request = Request::new(Method::Get, &url, &[], Vec::new()).unwrap();
     let mut plan = open(&puppet.url(), rate, requests);
     let ways = AddressOverrides { resolve, unix_socket: None };
-    plan.target = Target::of(RequestSet::single(&request), request.origin(), &ways).unwrap();
+    plan.target = Target::for_origin(RequestSet::single(&request), request.origin(), &ways).unwrap();
     plan
 }
 

@@ -119,7 +119,7 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
     let requests = RequestSet::new(targets, 3, FeedOrder::InOrder, 1).unwrap();
     let plan = in_http2(Plan::new(
         open(&server.url(), 1000.0, 90).workload,
-        Target::of(requests.clone(), origin, &AddressOverrides::default()).unwrap(),
+        Target::for_origin(requests.clone(), origin, &AddressOverrides::default()).unwrap(),
     ));
     let ways = both(plan);
     for mut plan in ways.clone() {

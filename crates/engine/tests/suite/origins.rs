@@ -24,7 +24,7 @@ pub fn mixed(urls: &[(&str, u32)]) -> Target {
         origins.push(request.origin());
     }
     let requests = RequestSet::new(targets, 0, FeedOrder::InOrder, 1).unwrap();
-    Target::of_origins(requests, origins, &AddressOverrides::default()).unwrap()
+    Target::for_origins(requests, origins, &AddressOverrides::default()).unwrap()
 }
 
 fn at(plan: Plan, target: Target) -> Plan {

@@ -84,7 +84,7 @@ fn expected(requests: &RequestSet, arrivals: u64) -> BTreeMap<String, u64> {
 
 fn asking(mut plan: Plan, requests: &RequestSet) -> Plan {
     let origin = Request::new(Method::Get, &plan.target.url(), &[], Vec::new()).unwrap().origin();
-    plan.target = Target::of(requests.clone(), origin, &AddressOverrides::default()).unwrap();
+    plan.target = Target::for_origin(requests.clone(), origin, &AddressOverrides::default()).unwrap();
     plan
 }
 
@@ -212,7 +212,7 @@ fn a_socket_in_the_file_system_is_asked_whatever_the_url_says() {
     let request = Request::new(Method::Get, "http://no-such-host.invalid/x", &[], Vec::new()).unwrap();
     let way = AddressOverrides { unix_socket: Some(path.clone()), ..AddressOverrides::default() };
     let mut plan = open("http://127.0.0.1:9/", 1000.0, 50);
-    plan.target = Target::of(RequestSet::single(&request), request.origin(), &way).unwrap();
+    plan.target = Target::for_origin(RequestSet::single(&request), request.origin(), &way).unwrap();
     assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, plan.target.endpoint()), (50, &Endpoint::Unix(path)));
@@ -229,7 +229,7 @@ fn a_socket_that_nobody_listens_on_refuses() {
     let request = Request::new(Method::Get, "http://a/", &[], Vec::new()).unwrap();
     let way = AddressOverrides { unix_socket: Some(path), ..AddressOverrides::default() };
     let mut plan = open("http://127.0.0.1:9/", 1000.0, 10);
-    plan.target = Target::of(RequestSet::single(&request), request.origin(), &way).unwrap();
+    plan.target = Target::for_origin(RequestSet::single(&request), request.origin(), &way).unwrap();
     let error = preflight(&mut plan.target, Nanos::from_secs(10)).unwrap_err().to_string();
     assert!(error.contains("the socket ") && error.contains("connection refused"), "{error}");
     assert_eq!(run(&plan).snapshot.tally.connect_failed, 10);

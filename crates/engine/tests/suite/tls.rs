@@ -78,7 +78,7 @@ fn whom_it_trusts() {
     let soon = tls::signed(&["127.0.0.1"], |params| params.not_before = rcgen::date_time_ymd(2900, 1, 1));
     for (pair, expected) in [
         (tls::self_signed(), TlsFault::UnknownIssuer),
-        (tls::of_an_authority(), TlsFault::OfAnAuthority),
+        (tls::for_authority(), TlsFault::OfAnAuthority),
         (tls::expired(), TlsFault::Expired),
         (soon, TlsFault::NotYetValid),
     ] {
@@ -100,7 +100,7 @@ fn whom_it_trusts() {
 fn a_server_that_wants_to_know_its_client() {
     for versions in [&[&rustls::version::TLS12], &[&rustls::version::TLS13]] {
         let url = TlsPuppet::start(config(&valid(), true, versions), |_| Act::Send(ok())).url();
-        let known = TlsOptions { identity: Some(tls::of_a_client().identity()), ..trusting() };
+        let known = TlsOptions { identity: Some(tls::for_client().identity()), ..trusting() };
         assert_eq!(ask(&url, &known), Ok(200));
         assert_eq!(run_at(&url, &known).snapshot.tally.responses, EACH);
         assert_eq!(connect_failed(&run_at(&url, &trusting())), Cause::Tls, "{versions:?}");

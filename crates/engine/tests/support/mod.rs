@@ -186,7 +186,7 @@ pub fn run_with(plan: &Plan, control: &Control) -> RunOutput {
     tally.check().unwrap();
     let samples: &Samples = &measured.snapshot.samples;
     if plan.samples != SamplesOptions::NONE {
-        assert_eq!(samples.seen(), tally.planned);
+        assert_eq!(samples.offered(), tally.planned);
     }
     for record in samples.even() {
         assert!(record.intended_start <= record.actual_start && record.actual_start <= record.end, "{record:?}");

@@ -23,13 +23,13 @@ pub fn scripted(mut plan: Plan) -> Plan {
         step.push(requests.bytes(RequestId { target: nth, row: 0 }));
         step
     });
-    let steps = RequestSet::of_steps(steps.collect()).unwrap();
-    let mut target = Target::of(steps, plan.target.origin().clone(), &AddressOverrides::default()).unwrap();
+    let steps = RequestSet::from_steps(steps.collect()).unwrap();
+    let mut target = Target::for_origin(steps, plan.target.origin().clone(), &AddressOverrides::default()).unwrap();
     if plan.target.http_version() == HttpVersion::Http2 {
         target.use_http2().unwrap();
     }
     plan.target = target;
-    plan.observer = Some(ObserverFactory::of_script(move || Box::new(OneRequestEach(requests.clone()))));
+    plan.observer = Some(ObserverFactory::with_script(move || Box::new(OneRequestEach(requests.clone()))));
     plan
 }
 

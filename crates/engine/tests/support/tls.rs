@@ -58,12 +58,12 @@ pub fn expired() -> Pair {
     })
 }
 
-pub fn of_a_client() -> Pair {
+pub fn for_client() -> Pair {
     signed(&["client"], |params| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth])
 }
 
 /// Returns a self-signed certificate like that of `openssl req -x509`.
-pub fn of_an_authority() -> Pair {
+pub fn for_authority() -> Pair {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

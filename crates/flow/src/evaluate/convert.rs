@@ -16,7 +16,7 @@ const URL_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remov
 const MAX_MADE_BYTES: usize = 8 << 20;
 
 type Converted = Result<Value, String>;
-type Found = Result<Option<Value>, String>;
+type Optional = Result<Option<Value>, String>;
 
 fn wrong(value: &Value, wanted: &str) -> String {
     format!("{} is found where {wanted} is needed", value.kind())
@@ -43,7 +43,7 @@ pub(crate) fn count(value: &Value) -> Converted {
 }
 
 /// Returns an item of a list. A negative `nth` counts from the end.
-pub(crate) fn nth(value: &Value, nth: i64) -> Found {
+pub(crate) fn nth(value: &Value, nth: i64) -> Optional {
     let list = list(value)?;
     let from = |nth: u64| usize::try_from(nth).unwrap_or(usize::MAX);
     let index = if nth < 0 { list.len().checked_sub(from(nth.unsigned_abs())) } else { Some(from(nth as u64)) };
@@ -156,19 +156,19 @@ pub(crate) fn split(text: &str, by: &str) -> Converted {
     Ok(Value::Json(Json::from(text.split(by).collect::<Vec<_>>())))
 }
 
-pub(crate) fn url_query_param(text: &str, name: &str) -> Found {
+pub(crate) fn url_query_param(text: &str, name: &str) -> Optional {
     let url = url::Url::parse(text).map_err(|_| "the text is no URL".to_owned())?;
     let found = url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| Value::text(value));
     Ok(found)
 }
 
-pub(crate) fn find_in_text(path: &BoundedPath, text: &str) -> Found {
+pub(crate) fn find_in_text(path: &BoundedPath, text: &str) -> Optional {
     let json: Json = serde_json::from_str(text).map_err(|_| "the text is not JSON".to_owned())?;
     find(path, &json)
 }
 
 /// Returns the result of a JSONPath as in Hurl: nothing, one value, or a list of several.
-pub(crate) fn find(path: &BoundedPath, json: &Json) -> Found {
+pub(crate) fn find(path: &BoundedPath, json: &Json) -> Optional {
     let mut found = path.copied(json).map_err(|error| error.to_string())?;
     Ok(match found.len() {
         0 | 1 => found.pop().map(Value::Json),

@@ -1,8 +1,8 @@
 use truetail_engine::{HttpVersion, Method, Origin, Request, RequestSet, TargetRequests};
 use truetail_run::ANY_METHOD;
 
-use crate::course::Beginning;
-use crate::itinerary::{Itinerary, Place};
+use crate::course::SessionStart;
+use crate::itinerary::{Itinerary, ItineraryStep};
 use crate::origins::{FlowOrigin, Origins};
 
 /// Guided sessions as known before the run: their name, origins and steps.
@@ -63,19 +63,20 @@ impl GuidedPlan {
             target.push(if nth == 0 { &first } else { name.as_bytes() });
             target
         };
-        RequestSet::of_steps(self.steps.iter().enumerate().map(of_step).collect()).expect("there is a step")
+        RequestSet::from_steps(self.steps.iter().enumerate().map(of_step).collect()).expect("there is a step")
     }
 
     /// Returns the sessions as the books see them.
     pub(super) fn itinerary(&self) -> Itinerary {
-        let place = |(nth, name): (usize, &String)| Place { name: name.clone(), line: nth + 1, asks_again: false };
+        let place =
+            |(nth, name): (usize, &String)| ItineraryStep { name: name.clone(), line: nth + 1, asks_again: false };
         let steps = self.steps.iter().enumerate().map(place).collect();
         Itinerary { name: self.name.clone(), weight: 1, first_step: 0, steps, moves: None }
     }
 
     /// Returns the start of each session.
-    pub(super) fn beginning(&self) -> Beginning {
-        Beginning { flow: 0, first_step: 0, first_move: 0, choices: self.steps.len(), random: 0 }
+    pub(super) fn beginning(&self) -> SessionStart {
+        SessionStart { flow: 0, first_step: 0, first_move: 0, choices: self.steps.len(), random: 0 }
     }
 
     pub(super) fn step_count(&self) -> usize {

@@ -58,7 +58,7 @@ impl Maker<'_> {
         if url.username() != "" || url.password().is_some() {
             return Err("a URL has a user or a password; send the header Authorization".to_owned());
         }
-        match self.origins.of(&url) {
+        match self.origins.index_of(&url) {
             Some(origin) => Ok((url, origin)),
             None => Err(format!("{} is none of the origins of the run", &url[..Position::AfterPort])),
         }

@@ -7,7 +7,7 @@ use truetail_run::SessionFacts;
 use super::guide::MakeGuide;
 use super::plan::GuidedPlan;
 use super::script::{GuidedScript, Shared};
-use crate::measured::Found;
+use crate::measured::SessionResults;
 
 /// The guided sessions of a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]
@@ -20,14 +20,16 @@ impl GuidedRun {
     /// Creates an empty record. Sessions that arrive before `measure_from` are left out. `began_unix_s` is the wall
     /// clock in seconds, for cookies with an expiry date.
     pub fn new(plan: GuidedPlan, make_guide: MakeGuide, measure_from: Timestamp, began_unix_s: i64) -> GuidedRun {
-        let found = Mutex::new(Found::nothing(vec![plan.itinerary()]));
+        let found = Mutex::new(SessionResults::nothing(vec![plan.itinerary()]));
         GuidedRun { shared: Arc::new(Shared { plan, began_unix_s, measure_from, found }), make_guide }
     }
 
     /// Returns a factory of the scripts, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
-        ObserverFactory::of_script(move || Box::new(GuidedScript::new(Arc::clone(&run.shared), run.make_guide.guide())))
+        ObserverFactory::with_script(move || {
+            Box::new(GuidedScript::new(Arc::clone(&run.shared), run.make_guide.guide()))
+        })
     }
 
     /// Returns the results. Call it after the run.

@@ -7,8 +7,8 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::guide::{Guide, GuidedAnswer};
 use super::plan::GuidedPlan;
-use super::session::{GuidedSession, With};
-use crate::measured::{Found, MeasuredFlows};
+use super::session::{GuidedSession, SessionContext};
+use crate::measured::{MeasuredFlows, SessionResults};
 use crate::reading::Readings;
 
 /// State that all workers of a run share.
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) began_unix_s: i64,
     /// Sessions that arrive before this are not counted.
     pub(super) measure_from: Timestamp,
-    pub(super) found: Mutex<Found>,
+    pub(super) found: Mutex<SessionResults>,
 }
 
 /// The guided sessions of one worker.
@@ -48,13 +48,13 @@ impl GuidedScript {
     }
 
     /// Returns the session of a user and the context that it needs.
-    fn session(&mut self, user: u32) -> (&mut GuidedSession, With<'_>) {
+    fn session(&mut self, user: u32) -> (&mut GuidedSession, SessionContext<'_>) {
         let plan = &self.shared.plan;
-        (&mut self.sessions[user as usize], With { plan, guide: &mut *self.guide, user })
+        (&mut self.sessions[user as usize], SessionContext { plan, guide: &mut *self.guide, user })
     }
 
     fn answered(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
-        let reading = self.readings.of(request);
+        let reading = self.readings.get_mut(request);
         let answer = GuidedAnswer {
             status,
             version: reading.version,
@@ -65,9 +65,9 @@ impl GuidedScript {
         };
         let plan = &self.shared.plan;
         let session = &mut self.sessions[user as usize];
-        let with = With { plan, guide: &mut *self.guide, user };
+        let with = SessionContext { plan, guide: &mut *self.guide, user };
         if let Some(why) = session.answered(with, &answer, (ended.start, ended.end)) {
-            self.measured.disappointed(&session.course, why);
+            self.measured.record_early_end(&session.course, why);
         }
     }
 }
@@ -86,7 +86,7 @@ impl Observer for GuidedScript {
     }
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
-        let reading = self.readings.of(request);
+        let reading = self.readings.get_mut(request);
         let (user, status) = (reading.user, reading.status);
         match (ended.outcome, status) {
             (Outcome::Response { .. }, Some(status)) => self.answered(request, user, status, &ended),
@@ -95,7 +95,7 @@ impl Observer for GuidedScript {
                 session.unanswered(with, outcome, (ended.start, ended.end));
             }
         }
-        self.readings.of(request).clear();
+        self.readings.get_mut(request).clear();
     }
 
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
@@ -122,12 +122,12 @@ impl SessionScript for GuidedScript {
             && let Err(why) = session.begin(with, number, arrival.intended_start)
         {
             let session = &mut self.sessions[user as usize];
-            why.into_iter().for_each(|why| self.measured.disappointed(&session.course, why));
+            why.into_iter().for_each(|why| self.measured.record_early_end(&session.course, why));
             session.course.is_open = false;
             return None;
         }
         let session = &mut self.sessions[user as usize];
-        let next = NextRequest { target: session.course.step_of_all(), origin: session.origin };
+        let next = NextRequest { target: session.course.global_step(), origin: session.origin };
         session.issue(arrival.intended_start, request);
         self.beginning = user;
         Some(next)

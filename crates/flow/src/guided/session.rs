@@ -28,7 +28,7 @@ pub(super) struct GuidedSession {
 }
 
 /// Context of a session: its user, guide and plan.
-pub(super) struct With<'a> {
+pub(super) struct SessionContext<'a> {
     pub(super) plan: &'a GuidedPlan,
     pub(super) guide: &'a mut dyn Guide,
     pub(super) user: u32,
@@ -50,7 +50,12 @@ impl GuidedSession {
     ///
     /// # Errors
     /// The session ends before its first request. The error is the reason, or `None` if the run is being ended.
-    pub(super) fn begin(&mut self, mut with: With<'_>, number: u64, intended: Timestamp) -> Result<(), Option<String>> {
+    pub(super) fn begin(
+        &mut self,
+        mut with: SessionContext<'_>,
+        number: u64,
+        intended: Timestamp,
+    ) -> Result<(), Option<String>> {
         self.course.open(with.plan.beginning(), intended);
         self.jar.clear();
         let next = with.guide.begin(with.user, number);
@@ -76,11 +81,11 @@ impl GuidedSession {
     /// Records an answer and asks the guide for the next move. Returns the reason if the answer ends the session.
     pub(super) fn answered(
         &mut self,
-        mut with: With<'_>,
+        mut with: SessionContext<'_>,
         answer: &GuidedAnswer<'_>,
         (start, end): (Timestamp, Timestamp),
     ) -> Option<String> {
-        self.course.answered(start, end);
+        self.course.record_answer(start, end);
         for field in answer.fields.all("set-cookie") {
             self.jar.set(field, &with.plan.origins.get(self.origin).site, path_of(&self.target), end);
         }
@@ -102,20 +107,25 @@ impl GuidedSession {
     }
 
     /// Records that its request was sent and ended without an answer.
-    pub(super) fn unanswered(&mut self, mut with: With<'_>, outcome: Outcome, (start, end): (Timestamp, Timestamp)) {
-        self.course.unanswered(outcome, start, end);
+    pub(super) fn unanswered(
+        &mut self,
+        mut with: SessionContext<'_>,
+        outcome: Outcome,
+        (start, end): (Timestamp, Timestamp),
+    ) {
+        self.course.record_unanswered(outcome, start, end);
         self.abandon(&mut with);
     }
 
     /// Ends the session and tells its guide.
-    pub(super) fn abandon(&mut self, with: &mut With<'_>) {
+    pub(super) fn abandon(&mut self, with: &mut SessionContext<'_>) {
         if std::mem::take(&mut self.is_guided) {
             with.guide.abandon(with.user);
         }
     }
 
     /// Makes its next request.
-    fn ask(&mut self, with: &mut With<'_>, asked: GuidedRequest) -> Result<(), String> {
+    fn ask(&mut self, with: &mut SessionContext<'_>, asked: GuidedRequest) -> Result<(), String> {
         let (step, think, plan) = (asked.step, asked.think, with.plan);
         let due = self.course.end + think;
         let maker = Maker { origins: &plan.origins, is_http2: plan.is_http2, jar: &self.jar, due };
@@ -127,7 +137,7 @@ impl GuidedSession {
         match made {
             Ok(made) => {
                 (self.ready, self.origin, self.target) = (made.bytes, made.origin, made.target);
-                self.course.think(step, think);
+                self.course.plan_step(step, think);
                 Ok(())
             }
             Err(why) => {

@@ -41,7 +41,7 @@ impl Parser<'_> {
             "xml" => Ok(Body::Text(text, Some("application/xml"))),
             "base64" | "hex" => {
                 let text = text.constant().ok_or("{{…}} is not supported between ``` of bytes")?;
-                let bytes = if kind == "hex" { of_hex(text) } else { of_base64(text) };
+                let bytes = if kind == "hex" { decode_hex(text) } else { decode_base64(text) };
                 bytes.map(Body::Bytes).ok_or_else(|| format!("this is no {kind}"))
             }
             other => Err(format!("a body of {} is not supported", shortened(other))),
@@ -90,9 +90,9 @@ impl Parser<'_> {
     pub(super) fn encoded_bytes(&mut self) -> Result<Option<Vec<u8>>> {
         let start = self.at;
         let decode: fn(&str) -> Option<Vec<u8>> = if self.at.eat("hex,") {
-            of_hex
+            decode_hex
         } else if self.at.eat("base64,") {
-            of_base64
+            decode_base64
         } else {
             return Ok(None);
         };
@@ -228,13 +228,13 @@ impl Parser<'_> {
     }
 }
 
-fn of_hex(text: &str) -> Option<Vec<u8>> {
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u32> =
         text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
     digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }
 
-fn of_base64(text: &str) -> Option<Vec<u8>> {
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     STANDARD.decode(text).ok()
 }

@@ -3,7 +3,7 @@
 use super::cursor::shortened;
 use super::{Parser, Result};
 use crate::evaluate::query::{CookiePart, Query};
-use crate::syntax::Look;
+use crate::syntax::QueryChain;
 use crate::template::{Filter, JsonPathPattern, Pattern, RegexPattern, Template};
 
 /// Words that end a query, because a predicate starts with them.
@@ -39,7 +39,7 @@ const OLD_COMPARISONS: [&str; 4] = ["greaterThan", "greaterThanOrEquals", "lessT
 
 impl Parser<'_> {
     /// Reads a query, its filters, and the spaces after them.
-    pub(super) fn look(&mut self) -> Result<Look> {
+    pub(super) fn look(&mut self) -> Result<QueryChain> {
         let query = self.query()?;
         let mut filters = Vec::new();
         self.at.skip_spaces();
@@ -47,7 +47,7 @@ impl Parser<'_> {
             filters.push(self.filter()?);
             self.at.skip_spaces();
         }
-        Ok(Look { query, filters })
+        Ok(QueryChain { query, filters })
     }
 
     fn is_at_filter(&self) -> bool {

@@ -122,7 +122,7 @@ impl Parser<'_> {
     }
 
     /// Applies truetail's comments before a request.
-    pub(super) fn heed(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
+    pub(super) fn apply_remarks(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
         for (line, remark) in remarks {
             let mut words = remark.splitn(2, [' ', '\t']);
             let (first, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().trim());

@@ -85,7 +85,7 @@ proptest! {
         prop_assert_eq!((sessions.imbalance(), sessions.imbalance_of_sample()), (None, None));
         if sessions.tally.never_begun == 0 {
             let slowest = sessions.sampled.as_ref().unwrap().slowest.first().map(|session| Nanos(session.time_ns()));
-            let longest = SessionTime::ALL.into_iter().filter_map(|time| sessions.times.of(time).max()).max();
+            let longest = SessionTime::ALL.into_iter().filter_map(|time| sessions.times.get(time).max()).max();
             prop_assert_eq!(slowest, longest);
         }
         prop_assert_eq!(sessions.tally.planned, if warmup { 32 } else { 40 });

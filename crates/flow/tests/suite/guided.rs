@@ -84,7 +84,7 @@ fn run(server: &impl Place, limits: Limits, says: Arc<Says>) -> Measured {
     };
     let model = LoadModel::PartlyOpen { sessions: schedule, requests_per_session: 3, think_time: Nanos::ZERO };
     let target =
-        Target::of_origins(guided.requests(), guided.origins().cloned().collect(), &Default::default()).unwrap();
+        Target::for_origins(guided.requests(), guided.origins().cloned().collect(), &Default::default()).unwrap();
     let mut plan = Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target);
     plan.threads = Some(1);
     if version == HttpVersion::Http2 {
@@ -220,7 +220,7 @@ fn think_time_is_planned_and_in_no_time_of_a_session() {
         _ => NextMove::Done,
     };
     let measured = run(&server, Limits::default(), Arc::new(says));
-    let times = measured.facts.times.of(SessionTime::Completed);
+    let times = measured.facts.times.get(SessionTime::Completed);
     assert!(times.count() == SESSIONS && times.min().unwrap() < Nanos::from_secs(1), "{:?}", times.min());
     let sampled = measured.facts.sampled.unwrap();
     let thought =
@@ -306,7 +306,7 @@ fn without_an_answer_a_session_ends_by_what_the_engine_says() {
         let says = |_: u64, answers: usize, _: Option<&GuidedAnswer<'_>>| ask(answers as u32);
         let measured = run(&server, limits, Arc::new(says));
         assert_eq!(measured.facts.steps[1].ended_here, BTreeMap::from([(EarlyEnd::TimedOut, SESSIONS)]));
-        assert_eq!((measured.facts.times.of(SessionTime::Censored).count(), measured.abandoned), (SESSIONS, SESSIONS));
+        assert_eq!((measured.facts.times.get(SessionTime::Censored).count(), measured.abandoned), (SESSIONS, SESSIONS));
     }
 }
 

@@ -78,7 +78,7 @@ fn measure_by_number(server: &Versioned) -> Measured {
 fn the_same_sessions_have_the_same_books_in_both_versions() {
     let [http1, http2] = in_both(by_number).map(|server| measure_by_number(&server));
     let counts = |facts: &SessionFacts| {
-        [SessionTime::Completed, SessionTime::Censored, SessionTime::Failed].map(|time| facts.times.of(time).count())
+        [SessionTime::Completed, SessionTime::Censored, SessionTime::Failed].map(|time| facts.times.get(time).count())
     };
     assert_eq!((&http1.facts.tally, &http1.facts.steps), (&http2.facts.tally, &http2.facts.steps));
     assert_eq!(counts(&http1.facts), counts(&http2.facts));

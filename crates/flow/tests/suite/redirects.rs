@@ -71,7 +71,7 @@ fn each_hop_is_a_request_and_the_step_has_the_last_answer() {
         assert_eq!((login.reached, login.hops, login.most_requests), (SESSIONS, 2 * SESSIONS, 3));
         assert_eq!((items.reached, items.hops, items.times.count()), (SESSIONS, 0, 0));
         // The time of the step is that of its three requests together.
-        let (step, requests) = (login.times.of(SessionTime::Completed), &measured.output.snapshot.targets[0]);
+        let (step, requests) = (login.times.get(SessionTime::Completed), &measured.output.snapshot.targets[0]);
         let of_requests = requests.metric(truetail_model::record::Metric::ResponseTime).unwrap();
         assert_eq!((step.count(), of_requests.count()), (SESSIONS, 3 * SESSIONS));
         assert!(step.sum_ns() >= of_requests.sum_ns(), "{} {}", step.sum_ns(), of_requests.sum_ns());
@@ -163,7 +163,7 @@ fn a_redirect_that_cannot_be_followed_ends_its_session() {
             let step = &measured.facts.steps[0];
             assert_eq!(step.ended_here.get(&EarlyEnd::Redirect), Some(&SESSIONS), "{:?}", measured.facts);
             assert_eq!((step.hops, measured.facts.steps[1].not_reached.ended_early), (0, SESSIONS));
-            assert_eq!(step.times.of(SessionTime::Completed).count(), SESSIONS, "there was an answer");
+            assert_eq!(step.times.get(SessionTime::Completed).count(), SESSIONS, "there was an answer");
         }
     }
 }
@@ -207,7 +207,7 @@ fn each_hop_has_its_own_time_limit() {
         let step = &measured.facts.steps[0];
         assert_eq!((step.reached, step.hops), (SESSIONS, SESSIONS));
         assert_eq!(step.ended_here.get(&EarlyEnd::TimedOut), Some(&SESSIONS), "{:?}", measured.facts);
-        let waited = step.times.of(SessionTime::Censored);
+        let waited = step.times.get(SessionTime::Censored);
         assert!(waited.count() == SESSIONS && waited.min().unwrap() >= Nanos::from_secs(1));
     }
 }
@@ -234,6 +234,6 @@ fn a_hop_due_at_the_end_leaves_its_session_in_flight() {
     assert_eq!((tally.in_flight_at_end, tally.begun), (steps[0].reached, steps[0].reached), "{tally:?}");
     assert_eq!((steps[0].hops, requests.in_flight_at_end), (1, 1));
     assert_eq!(requests.never_issued, tally.never_begun + tally.begun - 1);
-    assert_eq!(steps[0].times.of(SessionTime::Censored).count(), SESSIONS);
+    assert_eq!(steps[0].times.get(SessionTime::Censored).count(), SESSIONS);
     assert_eq!(steps[1].not_reached.run_ended, tally.begun);
 }

@@ -51,7 +51,7 @@ fn each_attempt_is_a_request_and_the_step_time_covers_all() {
         assert_eq!(measured.output.snapshot.statuses[&503], 2 * SESSIONS);
         assert_eq!(measured.output.snapshot.tally.planned, 5 * SESSIONS);
         // Both intervals are in the times of the step and of the session, but in no request's time.
-        let (of_step, of_session) = (poll.times.of(SessionTime::Completed), facts.times.of(SessionTime::Completed));
+        let (of_step, of_session) = (poll.times.get(SessionTime::Completed), facts.times.get(SessionTime::Completed));
         assert!(of_step.count() == SESSIONS && of_step.min().unwrap() >= Nanos::from_millis(79));
         assert!(of_session.min().unwrap() >= Nanos::from_millis(79));
         let requests = measured.output.snapshot.targets[1].metric(Metric::ResponseTime).unwrap();
@@ -73,7 +73,7 @@ fn a_step_fails_with_its_last_attempt() {
             let (poll, end) = (&measured.facts.steps[1], &measured.facts.steps[2]);
             assert_eq!((poll.retries, poll.ended_here.get(&cause)), (2 * SESSIONS, Some(&SESSIONS)), "{expected}");
             assert_eq!((end.reached, end.not_reached.ended_early), (0, SESSIONS));
-            assert_eq!((measured.examples.len(), poll.times.of(SessionTime::Completed).count()), (1, SESSIONS));
+            assert_eq!((measured.examples.len(), poll.times.get(SessionTime::Completed).count()), (1, SESSIONS));
         }
     }
 }
@@ -92,7 +92,7 @@ fn what_got_no_answer_is_tried_again() {
         let poll = &measured.facts.steps[1];
         assert_eq!((measured.facts.tally.completed, poll.retries), (SESSIONS, SESSIONS), "{:?}", measured.facts);
         assert_eq!(measured.output.snapshot.tally.timed_out, SESSIONS);
-        assert!(poll.times.of(SessionTime::Completed).min().unwrap() >= Nanos::from_secs(1));
+        assert!(poll.times.get(SessionTime::Completed).min().unwrap() >= Nanos::from_secs(1));
     }
 }
 
@@ -126,6 +126,6 @@ fn a_retry_pending_at_the_end_leaves_its_session_in_flight() {
     let measured = run_within(&server, "GET {{host}}/a\n[Options]\nretry: 3\nretry-interval: 1m\nHTTP 200\n", limits);
     let (tally, step) = (measured.facts.tally, &measured.facts.steps[0]);
     assert_eq!((tally.in_flight_at_end, step.retries), (SESSIONS, 0));
-    assert_eq!(step.times.of(SessionTime::Censored).count(), SESSIONS);
+    assert_eq!(step.times.get(SessionTime::Censored).count(), SESSIONS);
     assert_eq!(measured.output.snapshot.tally.planned, SESSIONS, "what was not due is not planned");
 }

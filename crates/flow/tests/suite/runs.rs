@@ -32,7 +32,7 @@ fn plan(flow: &Flow, limits: Limits, way: &AddressOverrides) -> Plan {
         requests_per_session: flow.requests_per_session(),
         think_time: Nanos::ZERO,
     };
-    let target = Target::of_origins(flow.requests(), flow.origins().cloned().collect(), way).unwrap();
+    let target = Target::for_origins(flow.requests(), flow.origins().cloned().collect(), way).unwrap();
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
@@ -149,7 +149,7 @@ fn planned_think_time_is_no_part_of_a_session_s_time() {
     let text = "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\ndelay: 2s\n";
     let measured = run(&server, text);
     assert_eq!(measured.facts.tally.completed, SESSIONS);
-    let times = measured.facts.times.of(SessionTime::Completed);
+    let times = measured.facts.times.get(SessionTime::Completed);
     assert!(times.min().unwrap() < Nanos::from_secs(2), "{:?}", times.min());
 }
 
@@ -197,7 +197,7 @@ fn a_session_that_is_disappointed_ends_and_stays_in_the_books() {
             let facts = &measured.facts;
             assert_eq!((facts.tally.ended_early, facts.tally.begun), (SESSIONS, SESSIONS), "{text}");
             assert_eq!(facts.steps[step].ended_here.get(&cause), Some(&SESSIONS), "{text}: {facts:?}");
-            assert_eq!(facts.times.of(SessionTime::Failed).count(), SESSIONS);
+            assert_eq!(facts.times.get(SessionTime::Failed).count(), SESSIONS);
             let reached: Vec<u64> = facts.steps.iter().map(|step| step.reached).collect();
             let expected: Vec<u64> = (0..reached.len()).map(|at| if at <= step { SESSIONS } else { 0 }).collect();
             assert_eq!(reached, expected, "{text}");
@@ -219,7 +219,7 @@ fn what_never_answers_ends_a_session_by_its_time_limit() {
         let measured = run(&server, text);
         assert_eq!(measured.facts.tally.ended_early, SESSIONS);
         assert_eq!(measured.facts.steps[1].ended_here.get(&EarlyEnd::TimedOut), Some(&SESSIONS));
-        let waited = measured.facts.times.of(SessionTime::Censored);
+        let waited = measured.facts.times.get(SessionTime::Censored);
         assert!(waited.count() == SESSIONS && waited.min().unwrap() >= Nanos::from_millis(100));
     }
 }

@@ -65,7 +65,8 @@ fn measured(
         requests_per_session: flows.requests_per_session(),
         think_time: Nanos::ZERO,
     };
-    let target = Target::of_origins(flows.requests(), flows.origins().cloned().collect(), &Default::default()).unwrap();
+    let target =
+        Target::for_origins(flows.requests(), flows.origins().cloned().collect(), &Default::default()).unwrap();
     let mut plan = Plan::new(Workload { model, ..scenario.workload.clone() }, target);
     (plan.threads, plan.start_at_unix_ns) = (Some(2), start_at_unix_ns);
     if version == HttpVersion::Http2 {

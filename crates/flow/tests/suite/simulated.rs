@@ -45,7 +45,7 @@ fn measured(text: &str, scenario: &Scenario) -> (SessionFacts, Vec<TargetBooks>)
         requests_per_session: flow.requests_per_session(),
         think_time: Nanos::ZERO,
     };
-    let target = Target::of_origins(flow.requests(), flow.origins().cloned().collect(), &Default::default()).unwrap();
+    let target = Target::for_origins(flow.requests(), flow.origins().cloned().collect(), &Default::default()).unwrap();
     let mut plan = Plan::new(Workload { model, ..scenario.workload.clone() }, target);
     let run = FlowRun::new(flow, Timestamp(scenario.workload.warmup.0), 1, 1_700_000_000);
     plan.observer = Some(run.observer_factory());
@@ -67,7 +67,7 @@ fn the_login_that_stalls_is_exact_to_the_nanosecond() {
         logins.record_n(Nanos::from_millis(left - arrival), 1);
         times.record_n(Nanos::from_millis(left - arrival + 50), 1);
     }
-    assert_eq!(facts.times.of(SessionTime::Completed), &times);
+    assert_eq!(facts.times.get(SessionTime::Completed), &times);
     let of_login = run.snapshot.targets[0].metric(Metric::ResponseTime).unwrap();
     assert_eq!(of_login, &logins);
     let p99 = times.to_histogram().quantile(0.99).unwrap();
@@ -194,7 +194,7 @@ fn the_books_are_those_of_sockets_to_the_last_session() {
             assert_eq!((&virtual_time.tally, &virtual_time.statuses), (&sockets.tally, &sockets.statuses), "{name}");
         }
         for kind in SessionTime::ALL {
-            assert_eq!(facts.times.of(kind).count(), measured.times.of(kind).count(), "{name} {kind:?}");
+            assert_eq!(facts.times.get(kind).count(), measured.times.get(kind).count(), "{name} {kind:?}");
         }
         let (sampled, of_sockets) = (facts.sampled.as_ref().unwrap(), measured.sampled.as_ref().unwrap());
         assert_eq!(measured.imbalance_of_sample(), None, "{name}");
@@ -234,7 +234,7 @@ fn think_times_depend_on_the_seed_and_are_not_session_time() {
     let scenario = scenario("rate = 20\nduration = \"1s\"", "baseline = \"5ms\"");
     let text = "GET {{host}}/a\n\n# truetail: delay exponential 1s\nGET {{host}}/b\n";
     let run = simulated(text, &scenario);
-    let times = sessions(&run).times.of(SessionTime::Completed);
+    let times = sessions(&run).times.get(SessionTime::Completed);
     assert_eq!((times.count(), times.min(), times.max()), (20, Some(Nanos(10_000_000)), Some(Nanos(10_000_000))));
     assert_eq!(run.facts.elapsed_ns, simulated(text, &scenario).facts.elapsed_ns);
     assert!(run.facts.elapsed_ns > 1_500_000_000, "{}", run.facts.elapsed_ns);
@@ -287,7 +287,7 @@ fn a_step_that_finds_no_redirect_has_the_time_of_its_request() {
     let run = simulated(text, &scenario("rate = 40\nduration = \"1s\"", service));
     let step = &sessions(&run).steps[0];
     assert_eq!((step.reached, step.hops, step.most_requests), (40, 0, 1));
-    assert_eq!(Some(step.times.of(SessionTime::Completed)), run.snapshot.targets[0].metric(Metric::ResponseTime));
+    assert_eq!(Some(step.times.get(SessionTime::Completed)), run.snapshot.targets[0].metric(Metric::ResponseTime));
     assert_eq!((sessions(&run).tally.completed, sessions(&run).steps[1].times.count()), (40, 0));
 }
 
@@ -311,7 +311,7 @@ fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
         of_session.record_n(Nanos::from_millis(ms + 10), count);
     }
     assert_eq!(
-        (step.times.of(SessionTime::Completed), facts.times.of(SessionTime::Completed)),
+        (step.times.get(SessionTime::Completed), facts.times.get(SessionTime::Completed)),
         (&of_step, &of_session)
     );
     for retries in [0, 1, 3] {
@@ -339,8 +339,8 @@ fn the_wait_for_a_retry_counts_as_session_time() {
         let run = simulated(text, &scenario);
         let facts = sessions(&run);
         assert_eq!((facts.tally.planned, facts.tally.in_flight_at_end), (1, 1));
-        let of_step = facts.steps[0].times.of(SessionTime::Censored).max();
-        (facts.times.of(SessionTime::Censored).max().unwrap(), of_step)
+        let of_step = facts.steps[0].times.get(SessionTime::Censored).max();
+        (facts.times.get(SessionTime::Censored).max().unwrap(), of_step)
     };
     let near = |time: Nanos, ms: f64| assert!((time.as_millis_f64() - ms).abs() < ms / 1000.0, "{time} is not {ms} ms");
     let (session, step) = censored("GET {{host}}/b\n[Options]\nretry: 1\nretry-interval: 10s\nHTTP 200\n");

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
-use truetail_run::{Claims, Damage, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
+use truetail_run::{Claims, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::units;
 
 use crate::rows::instant::instant;
@@ -61,7 +61,7 @@ pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<&RawValue>, ImportError> {
 }
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut damage, mut made, mut failed) = (Damage::default(), 0, 0);
+    let (mut damage, mut made, mut failed) = (UnusedRows::default(), 0, 0);
     let mut no_exchanges: BTreeMap<NoExchange, u64> = BTreeMap::new();
     for raw in entries(bytes)? {
         if let Some(why) = no_exchange(raw.get()) {

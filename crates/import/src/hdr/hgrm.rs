@@ -2,7 +2,7 @@
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
-use truetail_run::{ClaimedQuantile, Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
+use truetail_run::{ClaimedQuantile, Claims, ForeignClock, ForeignRun, LatencyFrom, UnusedRows};
 use truetail_tools::units;
 
 use super::{HdrFile, MAX_VALUES};
@@ -52,7 +52,7 @@ struct Steps {
     claims: Footer,
     /// The maximum number of decimals of a value.
     decimals: usize,
-    damage: Damage,
+    damage: UnusedRows,
 }
 
 /// The lines at the end, which Vegeta does not write.

@@ -10,7 +10,7 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
-use truetail_run::{Claims, Damage, ForeignClock, ForeignInterval, ForeignRun, LatencyFrom};
+use truetail_run::{Claims, ForeignClock, ForeignInterval, ForeignRun, LatencyFrom, UnusedRows};
 
 use super::intervals::Intervals;
 use super::{HdrFile, MAX_VALUES};
@@ -54,7 +54,7 @@ struct Log {
 fn read(bytes: &[u8], said_unit_ns: Option<u64>) -> Result<ForeignRun, ImportError> {
     let unit_ns = said_unit_ns.unwrap_or(USUAL_UNIT_NS);
     let mut log = Log { unit_ns, tags: BTreeMap::new(), deserializer: Deserializer::new() };
-    let mut damage = Damage::default();
+    let mut damage = UnusedRows::default();
     damage.truncated_at = each_row(bytes, |Row { place, line }| {
         if let Err(why) = log.take(line) {
             leave_out(&mut damage, || (place, why));

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 use truetail_run::{
-    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom,
+    Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows,
 };
 use truetail_tools::FailureClassifier;
 
@@ -91,7 +91,7 @@ struct Samples {
     users: Option<u32>,
     threads: HashMap<Box<[u8]>, u32>,
     failures: FailureClassifier,
-    damage: Damage,
+    damage: UnusedRows,
 }
 
 /// The used attributes of a sample.

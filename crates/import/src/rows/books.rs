@@ -4,8 +4,8 @@ use std::io;
 
 use truetail_model::record::Outcome;
 use truetail_run::{
-    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView,
-    LatencyFrom,
+    Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, LatencyFrom,
+    UnusedRows,
 };
 
 use super::lines::{Lines, Span};
@@ -27,7 +27,7 @@ pub(crate) struct Books<'a, 'b> {
     rows: u64,
     requests: u64,
     others: u64,
-    damage: Damage,
+    damage: UnusedRows,
     order: Option<OrderWatch>,
     notes: Vec<String>,
 }
@@ -76,7 +76,7 @@ impl<'a, 'b> Books<'a, 'b> {
 
     /// Opens books for a file whose rows are in any other order.
     pub fn in_any_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
-        Books { sink, rows: 0, requests: 0, others: 0, damage: Damage::default(), order: None, notes: Vec::new() }
+        Books { sink, rows: 0, requests: 0, others: 0, damage: UnusedRows::default(), order: None, notes: Vec::new() }
     }
 
     /// Records the result of reading a row.

@@ -3,7 +3,7 @@ use std::io::{BufRead, Read};
 
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView};
+use truetail_run::{Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, UnusedRows};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
@@ -169,7 +169,7 @@ pub(crate) fn run(claims: Claims) -> ForeignRun {
         clock: ForeignClock::default(),
         load: ForeignLoad::default(),
         view: ForeignView::Client,
-        damage: Damage::default(),
+        damage: UnusedRows::default(),
         notes: Vec::new(),
         habits: &[],
     }
@@ -189,7 +189,7 @@ pub(crate) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequ
 }
 
 /// Counts a row that cannot be used.
-pub(crate) fn leave_out(damage: &mut Damage, what: impl FnOnce() -> (FilePlace, String)) {
+pub(crate) fn leave_out(damage: &mut UnusedRows, what: impl FnOnce() -> (FilePlace, String)) {
     damage.rows_left_out += 1;
     damage.first.get_or_insert_with(what);
 }

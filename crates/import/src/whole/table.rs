@@ -1,6 +1,6 @@
 //! Small CSV tables with a header, whole in memory.
 
-use truetail_run::{Damage, FilePlace};
+use truetail_run::{FilePlace, UnusedRows};
 
 use super::file::{content, leave_out, place_of, text};
 use crate::{ImportError, Likeness};
@@ -21,7 +21,7 @@ pub(crate) struct Table {
     /// Its complete rows.
     pub rows: Vec<TableRow>,
     /// Its damaged rows.
-    pub damage: Damage,
+    pub damage: UnusedRows,
 }
 
 /// A row: pairs of column name and cell.
@@ -30,7 +30,7 @@ pub(crate) struct TableRow(Vec<(String, String)>);
 impl Table {
     /// Reads all rows. A row with more or fewer cells than the header, or without an end, is left out.
     pub fn read(bytes: &[u8]) -> Table {
-        let (mut rows, mut damage) = (Vec::new(), Damage::default());
+        let (mut rows, mut damage) = (Vec::new(), UnusedRows::default());
         let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
         let header = table.byte_headers().cloned().unwrap_or_default();
         let mut last = 0;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use flate2::Crc;
 use truetail_import::recognise;
 use truetail_model::record::Outcome;
-use truetail_run::{Claims, Damage, ForeignRequest, ForeignRun};
+use truetail_run::{Claims, ForeignRequest, ForeignRun, UnusedRows};
 
 use crate::{file, head_of, recognised, testdata, try_import};
 
@@ -75,7 +75,7 @@ fn described(bytes: &[u8]) -> Vec<String> {
         lines.push(format!("first {first:?}"));
         lines.push(format!("last {last:?}"));
     }
-    if run.damage != Damage::default() {
+    if run.damage != UnusedRows::default() {
         lines.push(format!("{:?}", run.damage));
     }
     lines.extend(run.notes.iter().map(|note| format!("note: {note}")));

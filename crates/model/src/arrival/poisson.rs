@@ -81,7 +81,7 @@ impl PoissonPoints {
     pub(super) fn at(&mut self, index: u64) -> Point {
         let leaf = index >> LEAF_BITS;
         if leaf != self.leaf {
-            self.go_on_to(leaf);
+            self.advance_to(leaf);
         }
         let i = index as usize % IN_LEAF;
         let before = if i == 0 { 1.0 } else { self.products[i - 1] };
@@ -100,7 +100,7 @@ impl PoissonPoints {
         if i == 0 { self.stretches[0].start } else { self.place(i - 1) }
     }
 
-    fn go_on_to(&mut self, leaf: u64) {
+    fn advance_to(&mut self, leaf: u64) {
         debug_assert!(leaf > self.leaf, "points are asked for in ascending order");
         // The smallest stretch that contains both leaves: the walk moves from its first half to its second.
         let common = (u64::BITS - (leaf ^ self.leaf).leading_zeros()) as usize;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Constant, ProfileError, Ramp, RateProfile, Sine, Step, Steps, Trace};
-use crate::time::{Nanos, Rate, number_of};
+use crate::time::{Nanos, Rate, parse_number};
 
 /// Rate profile of a load.
 #[derive(Clone, PartialEq, Debug)]
@@ -97,7 +97,7 @@ fn malformed(text: &str, form: &'static str, problem: impl fmt::Display) -> Prof
 
 /// Reads requests per second, such as `100` or `1.5k`; may be 0.
 fn per_second(text: &str, form: &'static str, field: &str) -> Result<f64, ProfileError> {
-    match number_of(field.trim()) {
+    match parse_number(field.trim()) {
         Some(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
         Some(_) => Err(malformed(text, form, format!("rate '{field}' is negative or not finite"))),
         None => Err(malformed(text, form, format!("'{field}' is not a rate"))),

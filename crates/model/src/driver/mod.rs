@@ -16,7 +16,7 @@ use crate::arrival::{Arrival, ArrivalBlock, ScheduleHash};
 use crate::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use crate::workload::Workload;
 
-pub use scheduled::Place;
+pub use scheduled::LoadOrder;
 pub use share::WorkerShare;
 pub use stripe::{Stripe, StripeError};
 
@@ -55,7 +55,7 @@ pub enum Directive {
         /// Latest instant of the next poll.
         until: Timestamp,
     },
-    /// The drain is over: end all requests in flight, then count [`Driver::unissued`].
+    /// The drain is over: end all requests in flight, then count [`Driver::pop_unissued`].
     Expired,
     /// Everything was issued and has ended.
     Finished,
@@ -76,8 +76,8 @@ pub struct Driver {
     planned_end: Timestamp,
     last_start: Timestamp,
     drain: Nanos,
-    starts: Starts,
-    /// Number of arrivals that [`Driver::unissued_of`] has returned.
+    starts: StartWindow,
+    /// Number of arrivals that [`Driver::pop_unissued_with_session`] has returned.
     counted_out: u64,
     hash: ScheduleHash,
 }
@@ -90,10 +90,10 @@ struct Missed {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Starts {
+struct StartWindow {
     /// Latest permitted start of a request, set by [`Driver::stop`].
     until: Timestamp,
-    are_over: bool,
+    is_closed: bool,
     /// Latest poll that found no due arrival waiting.
     caught_up_at: Timestamp,
 }
@@ -112,13 +112,13 @@ const PART_OF_THE_WAIT: u64 = 1024;
 const SHORTEST_BLOCK: Nanos = Nanos::from_micros(100);
 
 impl Driver {
-    /// Creates the driver for `share` of `workload`, the workload of its machine ([`Workload::of_stripe`]). All shares
+    /// Creates the driver for `share` of `workload`, the workload of its machine ([`Workload::for_stripe`]). All shares
     /// together are exactly the whole workload. Workers beyond [`Workload::max_workers`] are finished at once.
     pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
         let working = WorkerShare { workers: share.workers.min(workload.max_workers()), ..share };
         let idle = working.index >= working.workers;
-        let end = source::end_of(&workload.model);
-        let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.of(u64::from(total)));
+        let end = source::load_end(&workload.model);
+        let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.share_of(u64::from(total)));
         Driver {
             source: if idle { ArrivalSource::Idle } else { ArrivalSource::new(&workload.model, working) },
             missed: Missed { source: ArrivalSource::Idle, so_far: 0 },
@@ -129,14 +129,14 @@ impl Driver {
             planned_end: end,
             last_start: Timestamp::ZERO,
             drain: workload.limits.drain,
-            starts: Starts { until: Timestamp::NEVER, are_over: false, caught_up_at: Timestamp::ZERO },
+            starts: StartWindow { until: Timestamp::NEVER, is_closed: false, caught_up_at: Timestamp::ZERO },
             counted_out: 0,
             hash: ScheduleHash::default(),
         }
     }
 
     /// Begins the run at `at`, without moving the schedule. Arrivals that were due earlier never start:
-    /// [`Driver::unissued`] returns them. Users of the closed model all begin at `at`. Call this before the first
+    /// [`Driver::pop_unissued`] returns them. Users of the closed model all begin at `at`. Call this before the first
     /// [`Driver::poll`].
     pub fn begin_at(&mut self, at: Timestamp) {
         self.missed.source = self.source.skip_to(at);
@@ -154,15 +154,15 @@ impl Driver {
     }
 
     /// Returns the place of the next known arrival in the order of all stripes; `None` without a known arrival.
-    pub fn next_place(&self) -> Option<Place> {
-        self.source.place().filter(|place| !self.starts.are_over && place.at <= self.starts.until)
+    pub fn next_in_load_order(&self) -> Option<LoadOrder> {
+        self.source.place().filter(|place| !self.starts.is_closed && place.at <= self.starts.until)
     }
 
     /// Returns the next step at `now`. Call it again until it returns anything but [`Directive::Start`].
     #[inline]
     pub fn poll(&mut self, now: Timestamp) -> Directive {
         let deadline = self.deadline();
-        let next = if self.starts.are_over || now > self.starts.until { None } else { self.source.peek() };
+        let next = if self.starts.is_closed || now > self.starts.until { None } else { self.source.peek() };
         let Some(next) = next else {
             return match self.in_flight {
                 0 => Directive::Finished,
@@ -188,16 +188,16 @@ impl Driver {
                 self.start(due, connection_wait, now)
             }
             None if self.starts.until < Timestamp::NEVER => {
-                self.starts.are_over = true;
+                self.starts.is_closed = true;
                 self.poll(now)
             }
-            None if self.per_session => self.go_on_in_sessions(now, deadline),
+            None if self.per_session => self.continue_sessions(now, deadline),
             None => Directive::Wait { until: deadline },
         }
     }
 
     /// Starts follow-ups of running sessions, which hold permits, while no permit is free for a new session.
-    fn go_on_in_sessions(&mut self, now: Timestamp, deadline: Timestamp) -> Directive {
+    fn continue_sessions(&mut self, now: Timestamp, deadline: Timestamp) -> Directive {
         match self.source.next_follow_up() {
             Some(due) if due <= now => {
                 let due = self.source.pop_follow_up();
@@ -224,7 +224,7 @@ impl Driver {
     /// If no request is in flight.
     pub fn complete(&mut self, user: u32, ended: Timestamp) -> bool {
         let is_over = self.source.on_completion(user, ended);
-        self.ended(ended, is_over);
+        self.end_request(ended, is_over);
         is_over
     }
 
@@ -234,13 +234,13 @@ impl Driver {
     /// # Panics
     /// If no request is in flight.
     pub fn complete_step(&mut self, user: u32, ended: Timestamp, next: Option<Timestamp>) -> bool {
-        let is_over = self.source.go_on(user, next);
-        self.ended(ended, is_over);
+        let is_over = self.source.continue_or_end(user, next);
+        self.end_request(ended, is_over);
         is_over
     }
 
     #[inline]
-    fn ended(&mut self, ended: Timestamp, is_over: bool) {
+    fn end_request(&mut self, ended: Timestamp, is_over: bool) {
         self.in_flight = self.in_flight.checked_sub(1).expect("a request ends that was started");
         if is_over || !self.per_session {
             self.permits.give_back(ended);
@@ -264,9 +264,9 @@ impl Driver {
     /// [`STARTS_AFTER_STOP`] ago, the backlog stays unissued, as do arrivals that find no free permit. Requests in
     /// flight may still end during the drain, which counts from `now`.
     pub fn stop(&mut self, now: Timestamp) {
-        if self.starts.until == Timestamp::NEVER && !self.starts.are_over {
+        if self.starts.until == Timestamp::NEVER && !self.starts.is_closed {
             self.starts.until = now + STARTS_AFTER_STOP;
-            self.starts.are_over = now.since(self.starts.caught_up_at) > STARTS_AFTER_STOP;
+            self.starts.is_closed = now.since(self.starts.caught_up_at) > STARTS_AFTER_STOP;
             self.end = self.end.min(Timestamp(now.0.saturating_add(1)));
             self.source.end_at(self.end);
         }
@@ -275,18 +275,18 @@ impl Driver {
     /// Stops without a drain: the next [`Driver::poll`] returns `Expired` or `Finished`.
     pub fn stop_now(&mut self, now: Timestamp) {
         self.stop(now);
-        self.starts.are_over = true;
+        self.starts.is_closed = true;
         self.drain = Nanos::ZERO;
         self.end = self.end.min(now);
     }
 
     /// Returns the next never-issued arrival; `None` after the last one. Call this once the run is over.
-    pub fn unissued(&mut self) -> Option<Arrival> {
-        Some(self.unissued_of()?.arrival)
+    pub fn pop_unissued(&mut self) -> Option<Arrival> {
+        Some(self.pop_unissued_with_session()?.arrival)
     }
 
-    /// Returns the next never-issued arrival like [`Driver::unissued`], with its user and session.
-    pub fn unissued_of(&mut self) -> Option<Unissued> {
+    /// Returns the next never-issued arrival like [`Driver::pop_unissued`], with its user and session.
+    pub fn pop_unissued_with_session(&mut self) -> Option<Unissued> {
         let missed = self.missed.source.pop().inspect(|_| self.missed.so_far += 1);
         let missed = missed.map(|(arrival, user)| {
             let session = self.missed.source.session_number(user);
@@ -305,8 +305,9 @@ impl Driver {
     /// The intended starts of a block lie in one second, on one side of `boundary`, and their waits differ by less than
     /// 0.1 % or 100 µs. This takes less than a second for a million times more arrivals than can be sent.
     ///
-    /// `None` until [`Driver::unissued_of`] has returned 2^19 arrivals, at the end, and in the other load models.
-    pub fn unissued_block(&mut self, ended: Timestamp, boundary: Timestamp) -> Option<ArrivalBlock> {
+    /// `None` until [`Driver::pop_unissued_with_session`] has returned 2^19 arrivals, at the end, and in the other load
+    /// models.
+    pub fn pop_unissued_block(&mut self, ended: Timestamp, boundary: Timestamp) -> Option<ArrivalBlock> {
         if self.counted_out < COUNTED_ONE_BY_ONE {
             return None;
         }
@@ -320,13 +321,14 @@ impl Driver {
         missed.or_else(|| self.source.take_before(until))
     }
 
-    /// Returns how many arrivals were due before [`Driver::begin_at`]. Final after [`Driver::unissued`] returned
+    /// Returns how many arrivals were due before [`Driver::begin_at`]. Final after [`Driver::pop_unissued`] returned
     /// `None`.
     pub fn missed(&self) -> u64 {
         self.missed.so_far
     }
 
-    /// Returns true if [`Driver::stop`] left out planned arrivals. Final once [`Driver::unissued`] has returned `None`.
+    /// Returns true if [`Driver::stop`] left out planned arrivals. Final once [`Driver::pop_unissued`] has returned
+    /// `None`.
     pub fn was_cut_short(&self) -> bool {
         self.source.was_truncated(self.planned_end)
     }
@@ -359,7 +361,7 @@ impl Driver {
         next.is_some_and(|due| due <= now)
     }
 
-    /// Returns the hash of all arrivals from [`Driver::poll`] and [`Driver::unissued`]. Blocks are not in it.
+    /// Returns the hash of all arrivals from [`Driver::poll`] and [`Driver::pop_unissued`]. Blocks are not in it.
     pub fn schedule_hash(&self) -> ScheduleHash {
         self.hash
     }

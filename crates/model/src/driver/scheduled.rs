@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 
 /// Place of an arrival in the order of the whole load. Arrivals that are dealt out in stripes start in this order too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
+pub struct LoadOrder {
     /// Due time of the arrival.
     pub at: Timestamp,
     /// True if it begins a session. At equal times, an arrival that continues a session comes first.
@@ -15,9 +15,9 @@ pub struct Place {
     pub(super) number: u64,
 }
 
-impl Place {
-    pub(super) fn of_schedule(arrival: Arrival) -> Place {
-        Place { at: arrival.intended_start, is_new: false, number: arrival.index }
+impl LoadOrder {
+    pub(super) fn for_arrival(arrival: Arrival) -> LoadOrder {
+        LoadOrder { at: arrival.intended_start, is_new: false, number: arrival.index }
     }
 }
 
@@ -40,8 +40,8 @@ impl OpenArrivals {
         self.next.map(|arrival| arrival.intended_start)
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
-        self.next.map(Place::of_schedule)
+    pub(super) fn place(&self) -> Option<LoadOrder> {
+        self.next.map(LoadOrder::for_arrival)
     }
 
     /// Returns true if an arrival was left out because it is not before the end.

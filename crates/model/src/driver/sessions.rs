@@ -1,7 +1,7 @@
 //! The arrivals of sessions: sessions start on a schedule, and the requests inside a session follow each other.
 
 use super::ready_queue::ReadyQueue;
-use super::scheduled::{OpenArrivals, Place};
+use super::scheduled::{LoadOrder, OpenArrivals};
 use super::share::WorkerShare;
 use crate::arrival::Arrival;
 use crate::time::{Nanos, Timestamp};
@@ -127,11 +127,11 @@ impl PartlyOpenArrivals {
 
     pub(super) fn on_completion(&mut self, slot: u32, ended: Timestamp) -> bool {
         let is_over = self.running[slot as usize].remaining == 0;
-        self.go_on(slot, (!is_over).then(|| ended + self.think_time))
+        self.continue_or_end(slot, (!is_over).then(|| ended + self.think_time))
     }
 
     /// Continues the session at `next`, or ends it. Returns true if nothing follows before the end.
-    pub(super) fn go_on(&mut self, slot: u32, next: Option<Timestamp>) -> bool {
+    pub(super) fn continue_or_end(&mut self, slot: u32, next: Option<Timestamp>) -> bool {
         match next {
             Some(at) => self.follow_ups.push(at, (self.running[slot as usize].number, slot)),
             None => self.free_slots.push(slot),
@@ -139,10 +139,10 @@ impl PartlyOpenArrivals {
         next.is_none_or(|at| at >= self.follow_ups_end)
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<LoadOrder> {
         let follow_up = self.next_follow_up().zip(self.follow_ups.next());
-        let follow_up = follow_up.map(|(at, (number, _))| Place { at, is_new: false, number });
-        let session = self.sessions.place().map(|place| Place { is_new: true, ..place });
+        let follow_up = follow_up.map(|(at, (number, _))| LoadOrder { at, is_new: false, number });
+        let session = self.sessions.place().map(|place| LoadOrder { is_new: true, ..place });
         [follow_up, session].into_iter().flatten().min()
     }
 

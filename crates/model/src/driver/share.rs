@@ -18,19 +18,19 @@ impl WorkerShare {
     pub const WHOLE: WorkerShare = WorkerShare { index: 0, workers: 1, stripe: Stripe::WHOLE };
 
     /// Returns how many of `total` items of this machine, dealt one by one, this worker gets.
-    pub const fn of(self, total: u64) -> u64 {
+    pub const fn share_of(self, total: u64) -> u64 {
         let (index, workers) = (self.index as u64, self.workers as u64);
         total / workers + if index < total % workers { 1 } else { 0 }
     }
 
     /// Returns the index of its first arrival in the whole schedule.
     pub(super) const fn first(self) -> u64 {
-        self.stripe.index() as u64 + self.index as u64 * self.stripe.of() as u64
+        self.stripe.index() as u64 + self.index as u64 * self.stripe.count() as u64
     }
 
     /// Returns the distance from one of its arrivals to the next, by index. A machine deals its arrivals again to its
     /// workers, so the workers of all machines together have every arrival once.
     pub(super) const fn stride(self) -> u64 {
-        self.workers as u64 * self.stripe.of() as u64
+        self.workers as u64 * self.stripe.count() as u64
     }
 }

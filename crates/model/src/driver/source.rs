@@ -1,7 +1,7 @@
 //! The arrivals of one worker, by load model.
 
 use super::ready_queue::ReadyQueue;
-use super::scheduled::{OpenArrivals, Place};
+use super::scheduled::{LoadOrder, OpenArrivals};
 use super::sessions::PartlyOpenArrivals;
 use super::share::WorkerShare;
 use crate::arrival::{Arrival, ArrivalBlock};
@@ -9,7 +9,7 @@ use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
 /// Returns the end of the load. The drain counts from it.
-pub(super) fn end_of(model: &LoadModel) -> Timestamp {
+pub(super) fn load_end(model: &LoadModel) -> Timestamp {
     let by_time = model.horizon().duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
     match model {
         LoadModel::Open(schedule) if schedule.horizon.requests.is_some() => {
@@ -47,7 +47,7 @@ impl ArrivalSource {
         }
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<LoadOrder> {
         match self {
             ArrivalSource::Open(source) => source.place(),
             ArrivalSource::Closed(source) => source.place(),
@@ -132,9 +132,9 @@ impl ArrivalSource {
     }
 
     /// Continues the session of `user` at `next`, or ends it. Returns true if nothing follows in it.
-    pub(super) fn go_on(&mut self, user: u32, next: Option<Timestamp>) -> bool {
+    pub(super) fn continue_or_end(&mut self, user: u32, next: Option<Timestamp>) -> bool {
         match self {
-            ArrivalSource::PartlyOpen(source) => source.go_on(user, next),
+            ArrivalSource::PartlyOpen(source) => source.continue_or_end(user, next),
             ArrivalSource::Open(_) | ArrivalSource::Closed(_) | ArrivalSource::Idle => false,
         }
     }
@@ -199,12 +199,12 @@ pub(super) struct ClosedArrivals {
 impl ClosedArrivals {
     fn new(model: &LoadModel, share: WorkerShare) -> ClosedArrivals {
         let LoadModel::Closed { users, think_time, horizon } = model else { unreachable!("a closed model") };
-        let mine = share.of(u64::from(*users)) as u32;
+        let mine = share.share_of(u64::from(*users)) as u32;
         ClosedArrivals {
             ready: ReadyQueue::at_origin(mine),
             think_time: *think_time,
             end: horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
-            remaining: horizon.requests.map_or(u64::MAX, |total| share.of(total)),
+            remaining: horizon.requests.map_or(u64::MAX, |total| share.share_of(total)),
             next_index: share.first(),
             first: share.first(),
             stride: share.stride(),
@@ -215,10 +215,10 @@ impl ClosedArrivals {
         self.ready.first().filter(|ready_at| self.remaining > 0 && *ready_at < self.end)
     }
 
-    fn place(&self) -> Option<Place> {
+    fn place(&self) -> Option<LoadOrder> {
         let at = self.peek()?;
         let user = self.ready.next()?;
-        Some(Place { at, is_new: false, number: self.first + u64::from(user) * self.stride })
+        Some(LoadOrder { at, is_new: false, number: self.first + u64::from(user) * self.stride })
     }
 
     fn pop(&mut self) -> Option<(Arrival, u32)> {

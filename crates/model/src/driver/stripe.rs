@@ -27,8 +27,8 @@ pub enum StripeError {
         /// Number of stripes.
         of: u32,
     },
-    /// The number of stripes is above [`Stripe::MOST`].
-    #[error("'{0}' deals the load to more than {most} machines; give fewer stripes", most = Stripe::MOST)]
+    /// The number of stripes is above [`Stripe::MAX`].
+    #[error("'{0}' deals the load to more than {most} machines; give fewer stripes", most = Stripe::MAX)]
     TooMany(String),
     /// The number of stripes is 0.
     #[error("'{0}' deals the load to no machine; write which stripe of how many, such as 2/8")]
@@ -40,11 +40,11 @@ impl Stripe {
     pub const WHOLE: Stripe = Stripe { index: 0, of: 1 };
 
     /// Maximum number of stripes of a load: a file that says more would fill the memory with names.
-    pub const MOST: u32 = 65_536;
+    pub const MAX: u32 = 65_536;
 
     /// Returns stripe `number` of `of`, counted from 1 as people write it; `None` if either is out of range.
     pub const fn numbered(number: u32, of: u32) -> Option<Stripe> {
-        if number == 0 || number > of || of > Stripe::MOST { None } else { Some(Stripe { index: number - 1, of }) }
+        if number == 0 || number > of || of > Stripe::MAX { None } else { Some(Stripe { index: number - 1, of }) }
     }
 
     /// Returns all stripes of `of`, in order.
@@ -63,7 +63,7 @@ impl Stripe {
     }
 
     /// Number of stripes.
-    pub const fn of(self) -> u32 {
+    pub const fn count(self) -> u32 {
         self.of
     }
 
@@ -99,7 +99,7 @@ impl FromStr for Stripe {
         if of == 0 {
             return Err(StripeError::OfNone(text.to_owned()));
         }
-        if of > Stripe::MOST {
+        if of > Stripe::MAX {
             return Err(StripeError::TooMany(text.to_owned()));
         }
         Stripe::numbered(number, of).ok_or(StripeError::OutOfRange { index: number, of })
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn stripes_are_written_as_people_count() {
         let stripe: Stripe = "2/8".parse().unwrap();
-        assert_eq!((stripe.index(), stripe.number(), stripe.of(), stripe.to_string().as_str()), (1, 2, 8, "2/8"));
+        assert_eq!((stripe.index(), stripe.number(), stripe.count(), stripe.to_string().as_str()), (1, 2, 8, "2/8"));
         assert_eq!("1/1".parse(), Ok(Stripe::WHOLE));
         assert_eq!(
             ("0+1/8".parse(), "7 + 1 / 8".parse()),

@@ -76,7 +76,7 @@ impl Histogram {
     }
 
     /// Creates a histogram with these totals and no buckets: [`Histogram::add_buckets`] must add them.
-    pub(super) fn of_totals(totals: ExactStatistics) -> Histogram {
+    pub(super) fn with_totals(totals: ExactStatistics) -> Histogram {
         Histogram { counts: Vec::new(), totals }
     }
 

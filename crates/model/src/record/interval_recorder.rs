@@ -33,7 +33,7 @@ pub(super) struct IntervalRecorder {
     /// Totals of everything that is not in dense form.
     totals: [ExactStatistics; Metric::COUNT],
     /// Number of records until the dense intervals are flushed.
-    until_cooled: u32,
+    records_until_flush: u32,
     newest: usize,
     /// Second after the newest one.
     next_second: usize,
@@ -50,7 +50,7 @@ impl IntervalRecorder {
             books: CoarseningIntervals::with_room_for(room),
             hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
             totals: [ExactStatistics::default(); Metric::COUNT],
-            until_cooled: MAX_DENSE_RECORDS,
+            records_until_flush: MAX_DENSE_RECORDS,
             newest: 0,
             next_second: 1,
             bytes: 0,
@@ -59,12 +59,12 @@ impl IntervalRecorder {
 
     #[inline]
     pub(super) fn plan(&mut self, intended_start: Timestamp) {
-        let interval = self.reach(intended_start);
+        let interval = self.interval_for(intended_start);
         self.books.row(interval).tally.plan(1);
     }
 
     #[inline]
-    pub(super) fn look_ahead(&self, record: &RequestRecord) -> u32 {
+    pub(super) fn prefetch(&self, record: &RequestRecord) -> u32 {
         let hot = &self.hot[self.books.interval_of(row_of(record.intended_start.second())) % HOT];
         let mut seen = 0u32;
         record.times(|metric, time| seen = seen.wrapping_add(hot[metric as usize].count_of(time)));
@@ -73,13 +73,13 @@ impl IntervalRecorder {
 
     #[inline]
     pub(super) fn record(&mut self, record: &RequestRecord) {
-        let interval = self.reach(record.intended_start);
+        let interval = self.interval_for(record.intended_start);
         self.books.row(interval).count(record);
         if self.newest - interval < HOT {
             let hot = &mut self.hot[interval % HOT];
             record.times(|metric, time| hot[metric as usize].record(time));
-            self.until_cooled -= 1;
-            if self.until_cooled == 0 {
+            self.records_until_flush -= 1;
+            if self.records_until_flush == 0 {
                 self.cool_all();
             }
         } else {
@@ -89,7 +89,7 @@ impl IntervalRecorder {
 
     /// Records `n` never-issued arrivals, each with the times of `record`.
     pub(super) fn record_unissued(&mut self, record: &RequestRecord, n: u64) {
-        let interval = self.reach(record.intended_start);
+        let interval = self.interval_for(record.intended_start);
         let books = self.books.row(interval);
         books.tally.plan_unissued(n);
         books.last_end = books.last_end.max(record.end);
@@ -111,7 +111,7 @@ impl IntervalRecorder {
 
     /// Returns the interval of an instant. A newer one becomes the newest.
     #[inline]
-    fn reach(&mut self, instant: Timestamp) -> usize {
+    fn interval_for(&mut self, instant: Timestamp) -> usize {
         let second = row_of(instant.second());
         if second >= self.next_second {
             self.advance(second);
@@ -152,14 +152,14 @@ impl IntervalRecorder {
         let row = self.distributions.row(interval);
         let before = row.heap_bytes();
         for ((hot, cold), totals) in self.hot[interval % HOT].iter_mut().zip(&mut row.metrics).zip(&mut self.totals) {
-            totals.merge(&hot.cool_into(cold));
+            totals.merge(&hot.flush_into(cold));
         }
         self.bytes = self.bytes + row.heap_bytes() - before;
     }
 
     fn fold_one(&mut self) {
         self.books.fold_one();
-        self.bytes = self.distributions.fold_one_of(self.bytes);
+        self.bytes = self.distributions.fold_one_counting_bytes(self.bytes);
     }
 
     /// Flushes the dense intervals, which stay dense.
@@ -167,7 +167,7 @@ impl IntervalRecorder {
     #[inline(never)]
     fn cool_all(&mut self) {
         self.hot_intervals().for_each(|interval| self.cool(interval));
-        self.until_cooled = MAX_DENSE_RECORDS;
+        self.records_until_flush = MAX_DENSE_RECORDS;
     }
 
     fn double(&mut self) {
@@ -186,7 +186,7 @@ impl IntervalRecorder {
     ) -> (ByInterval<Distributions>, ByInterval<IntervalBooks>, [Histogram; Metric::COUNT]) {
         self.cool_all();
         let distributions = self.distributions.finish();
-        let mut whole = self.totals.map(Histogram::of_totals);
+        let mut whole = self.totals.map(Histogram::with_totals);
         for of_interval in distributions.rows() {
             whole.iter_mut().zip(&of_interval.metrics).for_each(|(whole, part)| whole.add_buckets(part.entries()));
         }
@@ -210,7 +210,7 @@ mod tests {
         // As if enough had been recorded since then that only three more records fit.
         let interval = recorder.newest;
         recorder.hot[interval % HOT][Metric::Censored as usize].record_n(time, MAX_DENSE_RECORDS - 4);
-        recorder.until_cooled = 3;
+        recorder.records_until_flush = 3;
         let emptied = [(); 5].map(|()| {
             recorder.record(&record);
             recorder.hot[interval % HOT].iter().all(HotHistogram::is_empty)

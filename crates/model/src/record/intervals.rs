@@ -168,7 +168,7 @@ impl<T: Mergeable> CoarseningIntervals<T> {
 
 impl CoarseningIntervals<Distributions> {
     /// Merges the last half-interval. Takes the bytes of all rows and returns their bytes afterwards.
-    pub(super) fn fold_one_of(&mut self, bytes: usize) -> usize {
+    pub(super) fn fold_one_counting_bytes(&mut self, bytes: usize) -> usize {
         let Some(row) = self.fine.last() else { return bytes };
         let into = (self.fine.len() - 1) / 2;
         let before = row.heap_bytes() + self.rows.row_mut(into).heap_bytes();

@@ -34,7 +34,7 @@ impl MetricPopulation {
 
 /// Rule for writing a metric without any value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Presence {
+pub enum EmptyMetricRule {
     /// It is written with a count of 0. Every `run.json` has it.
     Always,
     /// It is written with a count of 0. The oldest files of version 1 lack it.
@@ -52,7 +52,7 @@ pub enum Unit {
 
 /// Row of a metric.
 #[derive(Clone, Copy, Debug)]
-pub struct Definition {
+pub struct MetricDefinition {
     /// Name in files, such as the tag of a histogram log.
     pub name: &'static str,
     /// Name for people.
@@ -66,7 +66,7 @@ pub struct Definition {
     /// Metric that contains this one as a part.
     pub part_of: Option<Metric>,
     /// Rule for writing it without values.
-    pub presence: Presence,
+    pub presence: EmptyMetricRule,
     /// Quantiles in `timeline.csv`, in [0, 1]; 1 is the maximum.
     pub timeline: &'static [f64],
 }
@@ -91,16 +91,16 @@ macro_rules! metrics {
             pub const ALL: [Metric; [$(Metric::$variant),*].len()] = [$(Metric::$variant),*];
 
             /// Returns the row of this metric.
-            pub const fn definition(self) -> &'static Definition {
+            pub const fn definition(self) -> &'static MetricDefinition {
                 match self {
-                    $(Metric::$variant => &Definition {
+                    $(Metric::$variant => &MetricDefinition {
                         name: $name,
                         label: $label,
                         description: $description,
                         population: MetricPopulation::$population,
                         unit: Unit::Nanoseconds,
                         part_of: $part_of,
-                        presence: Presence::$presence,
+                        presence: EmptyMetricRule::$presence,
                         timeline: $timeline,
                     },)*
                 }
@@ -299,13 +299,13 @@ impl Metric {
 
     /// Returns true if it has its own distribution in `run.json`. There, answered, censored and failed arrivals
     /// together are the response time, and the times without the generator are the lower partner of each quantile.
-    pub const fn stands_alone(self) -> bool {
+    pub const fn has_own_distribution(self) -> bool {
         !matches!(self, Metric::ResponseTime | Metric::WithoutGenerator | Metric::Censored | Metric::Failed)
     }
 
-    /// Returns true if it is written with this many values. See [`Presence`].
+    /// Returns true if it is written with this many values. See [`EmptyMetricRule`].
     pub fn is_written(self, values: u64) -> bool {
-        values > 0 || self.definition().presence != Presence::WhereRecorded
+        values > 0 || self.definition().presence != EmptyMetricRule::WhereRecorded
     }
 
     /// Returns every metric, each followed by its parts.

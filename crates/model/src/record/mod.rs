@@ -24,7 +24,7 @@ pub use books::IntervalBooks;
 pub use histogram::{BUCKETS, Histogram, lowest_in_bucket, rank_of};
 pub use intervals::{ByInterval, Distributions, Mergeable};
 pub use knock_on::KnockOn;
-pub use metric::{Definition, Metric, MetricPopulation, Presence, Unit};
+pub use metric::{EmptyMetricRule, Metric, MetricDefinition, MetricPopulation, Unit};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};
 pub use request::{RequestRecord, StartDelay};

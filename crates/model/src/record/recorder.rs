@@ -94,9 +94,9 @@ impl Recorder {
     /// Reads the buckets that [`Recorder::record`] will write for `records`, so that they are in the cache by then. A
     /// processor fetches many independent places at once, but one after the other if each is written to.
     #[inline]
-    pub fn look_ahead<'a>(&self, records: impl Iterator<Item = &'a RequestRecord>) {
+    pub fn prefetch<'a>(&self, records: impl Iterator<Item = &'a RequestRecord>) {
         let Some(intervals) = &self.intervals else { return };
-        std::hint::black_box(records.fold(0u32, |seen, record| seen.wrapping_add(intervals.look_ahead(record))));
+        std::hint::black_box(records.fold(0u32, |seen, record| seen.wrapping_add(intervals.prefetch(record))));
     }
 
     /// Records the outcome of an arrival.
@@ -119,7 +119,7 @@ impl Recorder {
     }
 
     /// Counts `block` as planned and never issued by `ended`. All its arrivals get the intended start in its middle.
-    pub fn never_issued(&mut self, block: &ArrivalBlock, ended: Timestamp) {
+    pub fn record_block_never_issued(&mut self, block: &ArrivalBlock, ended: Timestamp) {
         let (n, intended_start) = (block.count, block.middle());
         if intended_start < self.options.measure_from {
             return self.warmup.plan_unissued(n);

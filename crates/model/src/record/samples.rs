@@ -140,7 +140,7 @@ impl Samples {
     }
 
     /// Returns the number of requests offered.
-    pub fn seen(&self) -> u64 {
+    pub fn offered(&self) -> u64 {
         self.seen
     }
 
@@ -150,7 +150,7 @@ impl Samples {
     }
 
     /// Returns the slowest of the requests that the even part left out, in no stated order.
-    pub fn only_slow(&self) -> impl Iterator<Item = &RequestRecord> {
+    pub fn slowest_left_out(&self) -> impl Iterator<Item = &RequestRecord> {
         self.slowest.iter()
     }
 
@@ -211,9 +211,9 @@ mod tests {
         let mut samples = Samples::new(SamplesOptions { capacity: 2, slowest: 1 });
         (0..5).for_each(|_| samples.offer(&record));
         samples.settle();
-        assert_eq!((samples.seen(), samples.even().len(), samples.one_in()), (5, 2, 1 << 63));
+        assert_eq!((samples.offered(), samples.even().len(), samples.one_in()), (5, 2, 1 << 63));
         let other = samples.clone();
         samples.merge(&other);
-        assert_eq!((samples.seen(), samples.even().len(), samples.one_in()), (10, 2, 1 << 63));
+        assert_eq!((samples.offered(), samples.even().len(), samples.one_in()), (10, 2, 1 << 63));
     }
 }

@@ -279,7 +279,7 @@ impl HotHistogram {
     }
 
     /// Moves all counts to `into` and returns their exact statistics. Keeps its memory.
-    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) -> ExactStatistics {
+    pub(super) fn flush_into(&mut self, into: &mut SparseHistogram) -> ExactStatistics {
         let totals = std::mem::take(&mut self.totals);
         if totals.count == 0 {
             return totals;
@@ -362,10 +362,10 @@ mod tests {
                 hot.record(Nanos(*value));
                 all.add(Nanos(*value), 1);
                 if i % 50 == 0 {
-                    totals.merge(&hot.cool_into(&mut cooled));
+                    totals.merge(&hot.flush_into(&mut cooled));
                 }
             }
-            totals.merge(&hot.cool_into(&mut cooled));
+            totals.merge(&hot.flush_into(&mut cooled));
             prop_assert_eq!(totals, all);
             prop_assert_eq!(cooled, sparse(&values.iter().map(|value| (*value, 1)).collect::<Vec<_>>()));
         }
@@ -376,7 +376,7 @@ mod tests {
         let mut hot = HotHistogram::default();
         (0..2_000).for_each(|value| hot.record(Nanos(value)));
         let mut cooled = SparseHistogram::default();
-        hot.cool_into(&mut cooled);
+        hot.flush_into(&mut cooled);
         assert_eq!(cooled.heap_bytes(), 3 * 2_000);
         let twice = cooled.with(&cooled);
         assert_eq!(twice.heap_bytes(), 3 * 2_000, "no room for what does not come");

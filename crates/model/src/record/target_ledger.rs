@@ -23,7 +23,7 @@ impl TargetLedger {
     }
 
     /// Counts `n` never-issued arrivals, each with the times of `record`.
-    pub fn never_issued(&mut self, record: &RequestRecord, n: u64) {
+    pub fn record_never_issued(&mut self, record: &RequestRecord, n: u64) {
         self.tally.plan_unissued(n);
         self.times.record_n(record, n);
     }

@@ -54,7 +54,7 @@ impl CompactHistogram {
 
     /// Converts to a [`Histogram`].
     pub fn to_histogram(&self) -> Histogram {
-        let mut histogram = Histogram::of_totals(self.totals);
+        let mut histogram = Histogram::with_totals(self.totals);
         histogram.add_buckets(self.buckets.entries());
         histogram
     }

@@ -6,14 +6,14 @@ use crate::time::Timestamp;
 
 impl Recorder {
     /// Records all arrivals that `driver` had not issued when the run ended at `ended`: first one by one, then in
-    /// blocks ([`Driver::unissued_block`]).
-    pub fn count_out(&mut self, driver: &mut Driver, ended: Timestamp) {
+    /// blocks ([`Driver::pop_unissued_block`]).
+    pub fn record_unissued(&mut self, driver: &mut Driver, ended: Timestamp) {
         let measured_from = self.measured_from();
-        while let Some(arrival) = driver.unissued() {
+        while let Some(arrival) = driver.pop_unissued() {
             self.plan(arrival.intended_start);
             self.record(&RequestRecord::never_issued(arrival, ended));
-            while let Some(block) = driver.unissued_block(ended, measured_from) {
-                self.never_issued(&block, ended);
+            while let Some(block) = driver.pop_unissued_block(ended, measured_from) {
+                self.record_block_never_issued(&block, ended);
             }
         }
     }

@@ -76,7 +76,7 @@ fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
 fn check_path(top: &Section<'_>, service: &Service) -> Result<(), ScenarioError> {
     let Some(field) = top.get("path") else { return Ok(()) };
     let path = field.string()?;
-    if !service.is_aside(path) {
+    if !service.is_answered_by_server(path) {
         return Ok(());
     }
     let kind = if service.stream.is_some() { "a server of streams" } else { "the server" };

@@ -17,7 +17,7 @@ pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, 
     for section in routes.sections("[[service.route]]")? {
         let path = section.require("path", "for example path = \"/login\"")?;
         let route = read_route(&section, service)?;
-        if service.is_aside(&route.path) {
+        if service.is_answered_by_server(&route.path) {
             let problem = "the server answers it by itself";
             return Err(path.error(format!("\"{}\" never gets a request: {problem}", route.path)));
         }

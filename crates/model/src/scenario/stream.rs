@@ -32,7 +32,7 @@ pub(super) fn read(stream: Option<&Section<'_>>, batch: Option<&Section<'_>>) ->
             stream.map_or(Ok(()), |stream| stream.refuse(&PACE, in_step))?;
             StreamPace::Batched(read_batch(batch)?)
         }
-        (None, stream) => StreamPace::Alone(stream.map_or(Ok(StreamTiming::default()), timing)?),
+        (None, stream) => StreamPace::Independent(stream.map_or(Ok(StreamTiming::default()), timing)?),
     };
     stream.into_iter().chain(batch).try_for_each(Section::no_more_keys)?;
     Ok(StreamDescription { content, pace })
@@ -49,8 +49,8 @@ fn content(section: &Section<'_>) -> Result<StreamContent> {
     if let Some(bytes) = section.get("bytes") {
         content.bytes = bytes.whole(0..=MAX_EVENTS, "a whole number of bytes from 0 to 100000")?;
     }
-    if content.events > content.most_events() {
-        let (events, most) = (content.events, content.most_events());
+    if content.events > content.max_events() {
+        let (events, most) = (content.events, content.max_events());
         let kept = "an answer is kept whole, and is at most 16 MiB; use smaller or fewer events";
         return Err(section.error(format!("{events} events of this size are more than {most}: {kept}")));
     }

@@ -107,7 +107,7 @@ impl<K: Copy> BatchState<K> {
         }
         self.active.retain_mut(|stream| {
             stream.left -= 1;
-            let faults = std::mem::take(&mut stream.faults).and(step.faults);
+            let faults = std::mem::take(&mut stream.faults).union(step.faults);
             on_event(BatchEvent { key: stream.key, at: step.ends, is_last: stream.left == 0, faults });
             stream.left > 0
         });
@@ -117,12 +117,12 @@ impl<K: Copy> BatchState<K> {
     fn next_step(&self) -> Option<Step> {
         let mut begins = self.free_from;
         if self.active.is_empty() {
-            begins = self.through(Gate::Arrivals, begins.max(self.queue.front()?.ready)).0;
+            begins = self.pass_gate(Gate::Arrivals, begins.max(self.queue.front()?.ready)).0;
         }
         let is_shut = shut(&self.stalls, Gate::Arrivals, begins).is_some();
         let beginning = if is_shut { 0 } else { self.ready_at(begins).min(self.room()) };
         let streams = (self.active.len() + beginning) as u64;
-        let (ends, faults) = self.through(Gate::Events, begins + self.batch.step_of(streams, beginning as u64));
+        let (ends, faults) = self.pass_gate(Gate::Events, begins + self.batch.step_of(streams, beginning as u64));
         Some(Step { beginning, ends, faults })
     }
 
@@ -135,7 +135,7 @@ impl<K: Copy> BatchState<K> {
     }
 
     /// Returns when something that reaches a gate at `instant` passes it, and the faults that held it.
-    fn through(&self, gate: Gate, instant: Timestamp) -> (Timestamp, FaultSet) {
+    fn pass_gate(&self, gate: Gate, instant: Timestamp) -> (Timestamp, FaultSet) {
         let mut met = FaultSet::NONE;
         let passed = pass_gates(instant, |at| {
             let (opens, kind) = shut(&self.stalls, gate, at)?;

@@ -63,7 +63,7 @@ impl Service {
     }
 
     /// Returns true if the server answers requests for `path` itself. A query is ignored.
-    pub fn is_aside(&self, path: &str) -> bool {
+    pub fn is_answered_by_server(&self, path: &str) -> bool {
         let path = path.split(['?', '#']).next().unwrap_or(path);
         CONTROL_PATHS.contains(&path) || (self.stream.is_some() && ABOUT_MODEL_PATHS.contains(&path))
     }

@@ -252,7 +252,7 @@ impl FaultSet {
 
     /// Returns the union of both sets.
     #[must_use]
-    pub const fn and(self, other: FaultSet) -> FaultSet {
+    pub const fn union(self, other: FaultSet) -> FaultSet {
         FaultSet(self.0 | other.0)
     }
 

@@ -48,7 +48,7 @@ pub struct ServiceState {
     work: Random,
     slots: Option<ConcurrencyLimit>,
     /// Treatment of the requests of each route, by [`RouteId`].
-    lanes: Vec<Lane>,
+    lanes: Vec<RouteState>,
     /// If true, streams pass the gate for arrivals when they enter the batch.
     is_batched: bool,
     /// True without faults, routes, queue and random numbers, and with a finite baseline: all requests are alike.
@@ -56,7 +56,7 @@ pub struct ServiceState {
 }
 
 #[derive(Clone, Debug)]
-struct Lane {
+struct RouteState {
     baseline: Nanos,
     /// Its own faults, then the faults of the service. If empty, every search for faults is skipped.
     faults: Vec<Fault>,
@@ -67,9 +67,9 @@ struct Lane {
     shut_from: [Timestamp; Gate::ALL.len()],
 }
 
-impl Lane {
-    fn new(service: &Service, route: RouteId) -> Lane {
-        Lane {
+impl RouteState {
+    fn new(service: &Service, route: RouteId) -> RouteState {
+        RouteState {
             baseline: service.baseline_at(route),
             faults: service.faults_at(route).cloned().collect(),
             own_faults: service.own_faults(route).len(),
@@ -92,7 +92,7 @@ impl ServiceState {
             admitted: 0,
             work: Random::new(service.seed, WORK_STREAM),
             slots: service.concurrency.map(ConcurrencyLimit::new),
-            lanes: service.route_ids().map(|route| Lane::new(&service, route)).collect(),
+            lanes: service.route_ids().map(|route| RouteState::new(&service, route)).collect(),
             is_batched: service.is_batched(),
             is_plain: service.baseline < Nanos(1 << 62)
                 && service.faults.is_empty()
@@ -221,7 +221,7 @@ impl ServiceState {
 
     /// Returns when a request of `route` that reaches the gates of `side` at `instant` has passed all of them.
     fn pass_gate(&mut self, route: RouteId, side: Gate, instant: Timestamp, met: &mut FaultSet) -> Timestamp {
-        let Lane { faults, shut_from, .. } = &mut self.lanes[route.0];
+        let RouteState { faults, shut_from, .. } = &mut self.lanes[route.0];
         if faults.is_empty() {
             return instant;
         }
@@ -252,7 +252,7 @@ impl ServiceState {
     }
 }
 
-impl Lane {
+impl RouteState {
     fn ramped_baseline(&self, began: Timestamp, met: &mut FaultSet) -> Nanos {
         let mut baseline = self.baseline;
         for fault in &self.faults {

@@ -24,14 +24,14 @@ impl StreamDescription {
     pub const fn batch(&self) -> Option<Batch> {
         match self.pace {
             StreamPace::Batched(batch) => Some(batch),
-            StreamPace::Alone(_) => None,
+            StreamPace::Independent(_) => None,
         }
     }
 
     /// Returns the pace of each stream; `None` if they share a batch.
     pub const fn timing(&self) -> Option<StreamTiming> {
         match self.pace {
-            StreamPace::Alone(timing) => Some(timing),
+            StreamPace::Independent(timing) => Some(timing),
             StreamPace::Batched(_) => None,
         }
     }
@@ -41,14 +41,14 @@ impl StreamDescription {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamPace {
     /// Each stream has its own pace.
-    Alone(StreamTiming),
+    Independent(StreamTiming),
     /// All streams share a batch.
     Batched(Batch),
 }
 
 impl Default for StreamPace {
     fn default() -> StreamPace {
-        StreamPace::Alone(StreamTiming::default())
+        StreamPace::Independent(StreamTiming::default())
     }
 }
 
@@ -112,7 +112,7 @@ pub enum StreamFormat {
 
 impl StreamFormat {
     /// Returns the format of answers for a path; a query is ignored.
-    pub fn of_path(path: &str) -> StreamFormat {
+    pub fn for_path(path: &str) -> StreamFormat {
         match path.split(['?', '#']).next() {
             Some("/v1/chat/completions") => StreamFormat::Chat,
             Some("/v1/completions") => StreamFormat::Completions,
@@ -160,7 +160,7 @@ impl StreamOutline {
 
 impl StreamContent {
     /// Returns the maximum number of events of a stream: an answer is kept whole, and a token takes up to eight bytes.
-    pub fn most_events(&self) -> u64 {
+    pub fn max_events(&self) -> u64 {
         let bytes_each = self.bytes.max(self.tokens.saturating_mul(8));
         MAX_STREAM_BYTES.checked_div(bytes_each).unwrap_or(MAX_EVENTS).min(MAX_EVENTS)
     }
@@ -168,7 +168,7 @@ impl StreamContent {
     /// Returns the events of a stream that answers `request`.
     pub fn outline(&self, request: StreamRequest) -> StreamOutline {
         let tokens_each = self.tokens.max(1);
-        let all = request.tokens.map_or(self.events, |tokens| tokens.div_ceil(tokens_each)).min(self.most_events());
+        let all = request.tokens.map_or(self.events, |tokens| tokens.div_ceil(tokens_each)).min(self.max_events());
         let tokens = request.tokens.unwrap_or(u64::MAX).min(all.saturating_mul(tokens_each));
         let is_cut = self.cut.is_some_and(|cut| cut < all);
         let is_plain = request.format == StreamFormat::Plain;

@@ -43,7 +43,7 @@ impl<K: Copy> VirtualService<K> {
         let streams = service.stream.map(|stream| VirtualStreams {
             outline: stream
                 .content
-                .outline(StreamRequest { format: StreamFormat::of_path(path), ..StreamRequest::default() }),
+                .outline(StreamRequest { format: StreamFormat::for_path(path), ..StreamRequest::default() }),
             timing: stream.timing().unwrap_or_default(),
             batch: stream.batch().map(|batch| BatchState::new(batch, &service.faults)),
         });

@@ -6,5 +6,5 @@ mod rate;
 
 pub use duration::{DurationError, NANOS_PER_SECOND, Nanos};
 pub use instant::{Clock, Timestamp};
-pub(crate) use rate::number_of;
+pub(crate) use rate::parse_number;
 pub use rate::{Rate, RateError};

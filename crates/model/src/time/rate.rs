@@ -58,7 +58,7 @@ impl FromStr for Rate {
             (None, Some(number)) => (number, 1.0),
             (None, None) => (written, 1.0),
         };
-        let count = number_of(number.trim()).ok_or_else(malformed)?;
+        let count = parse_number(number.trim()).ok_or_else(malformed)?;
         Rate::per_second(count / seconds).map_err(|_| RateError::OutOfRange(text.to_owned()))
     }
 }
@@ -73,7 +73,7 @@ fn seconds_in(unit: &str) -> Option<f64> {
 }
 
 /// Reads a number, in thousands if a `k` follows it.
-pub(crate) fn number_of(text: &str) -> Option<f64> {
+pub(crate) fn parse_number(text: &str) -> Option<f64> {
     let (number, factor) = text.strip_suffix(['k', 'K']).map_or((text, 1.0), |number| (number.trim_end(), 1000.0));
     number.parse::<f64>().ok().map(|number| number * factor)
 }

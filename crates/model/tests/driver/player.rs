@@ -60,7 +60,7 @@ impl<'a> Player<'a> {
         let working = WorkerShare { workers: share.workers.min(case.workload.max_workers()), ..share };
         Player {
             case,
-            cap: case.workload.limits.connections.map(|total| working.of(u64::from(total))),
+            cap: case.workload.limits.connections.map(|total| working.share_of(u64::from(total))),
             driver: Driver::new(&case.workload, share),
             random: Random::new(case.seed, u64::from(share.index)),
             now: Timestamp::ZERO,
@@ -200,7 +200,7 @@ impl<'a> Player<'a> {
             self.recorder.record(&record(&self.started[*number], self.now, Outcome::InFlightAtEnd));
         }
         let mut unissued = Vec::new();
-        while let Some(arrival) = self.driver.unissued() {
+        while let Some(arrival) = self.driver.pop_unissued() {
             self.recorder.plan(arrival.intended_start);
             self.recorder.record(&RequestRecord::never_issued(arrival, self.now));
             unissued.push(arrival);

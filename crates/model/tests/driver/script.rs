@@ -50,7 +50,7 @@ fn a_session_goes_on_after_the_last_one_has_begun() {
     driver.complete_step(user, Timestamp(1_100 * MS), None);
     assert_eq!(driver.poll(Timestamp(1_100 * MS)), Directive::Finished);
     driver.end_sessions_at(Timestamp(1_100 * MS));
-    assert_eq!(driver.unissued(), None);
+    assert_eq!(driver.pop_unissued(), None);
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn only_requests_due_at_the_end_count_as_unissued() {
     assert_eq!(driver.poll(Timestamp(2_400 * MS)), Directive::Expired, "the drain is over");
     driver.complete_step(users[3], Timestamp(2_400 * MS), None);
     driver.end_sessions_at(Timestamp(2_400 * MS));
-    let Unissued { arrival, user, session } = driver.unissued_of().expect("one was due");
+    let Unissued { arrival, user, session } = driver.pop_unissued_with_session().expect("one was due");
     assert_eq!((arrival.intended_start.0 / MS, user, session), (2_390, Some(users[2]), 2));
-    assert_eq!(driver.unissued_of(), None);
+    assert_eq!(driver.pop_unissued_with_session(), None);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn nothing_goes_on_after_a_stop() {
     driver.complete_step(other, Timestamp(250 * MS), Some(Timestamp(250 * MS)));
     assert_eq!(driver.poll(Timestamp(250 * MS)), Directive::Finished);
     driver.end_sessions_at(Timestamp(250 * MS));
-    assert_eq!(driver.unissued_of(), None, "what would have come later is not planned");
+    assert_eq!(driver.pop_unissued_with_session(), None, "what would have come later is not planned");
 }
 
 #[test]

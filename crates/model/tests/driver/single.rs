@@ -93,7 +93,7 @@ fn the_drain_limit_is_an_instant() {
     assert_eq!(driver.poll(Timestamp(34 * MS)), Directive::Wait { until: Timestamp(35 * MS) });
     assert_eq!(driver.poll(Timestamp(35 * MS)), Directive::Expired);
     assert_eq!(driver.in_flight(), 1);
-    let unissued: Vec<u64> = std::iter::from_fn(|| driver.unissued()).map(|arrival| arrival.index).collect();
+    let unissued: Vec<u64> = std::iter::from_fn(|| driver.pop_unissued()).map(|arrival| arrival.index).collect();
     assert_eq!(unissued, [1, 2]);
 }
 
@@ -105,7 +105,7 @@ fn a_second_stop_ends_the_drain() {
     assert_eq!(driver.poll(Timestamp(20 * MS)), Directive::Wait { until: Timestamp(1_005 * MS + 1) });
     driver.stop_now(Timestamp(30 * MS));
     assert_eq!(driver.poll(Timestamp(30 * MS)), Directive::Expired);
-    assert_eq!(driver.unissued(), None);
+    assert_eq!(driver.pop_unissued(), None);
 }
 
 /// The stop comes between an arrival and the next poll.
@@ -122,7 +122,7 @@ fn what_fell_due_just_before_a_stop_is_sent() {
             driver.complete(0, Timestamp(30 * MS));
         }
         assert_eq!(driver.poll(Timestamp(30 * MS)), Directive::Finished);
-        assert_eq!(std::iter::from_fn(|| driver.unissued()).count(), 2 - sent, "due and not sent: it is counted");
+        assert_eq!(std::iter::from_fn(|| driver.pop_unissued()).count(), 2 - sent, "due and not sent: it is counted");
         assert!(driver.was_cut_short());
     }
 }
@@ -138,7 +138,7 @@ fn a_stop_ends_a_backlog() {
         }
         driver.stop(Timestamp(500 * MS));
         assert!(matches!(driver.poll(Timestamp(polled * MS)), Directive::Wait { .. }), "{caught_up:?}");
-        let left = std::iter::from_fn(|| driver.unissued()).count();
+        let left = std::iter::from_fn(|| driver.pop_unissued()).count();
         assert_eq!(left, if caught_up.is_some() { 1 } else { 50 });
     }
 }
@@ -160,7 +160,7 @@ fn a_closed_loop_is_cut_short_if_a_user_would_ask_again() {
         assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
         driver.stop(Timestamp(500 * MS));
         driver.complete(0, Timestamp(answered_at * MS));
-        assert_eq!((driver.poll(Timestamp(answered_at * MS)), driver.unissued()), (Directive::Finished, None));
+        assert_eq!((driver.poll(Timestamp(answered_at * MS)), driver.pop_unissued()), (Directive::Finished, None));
         assert_eq!(driver.was_cut_short(), cut_short, "{horizon:?}, answered at {answered_at} ms");
     }
 }

@@ -114,7 +114,7 @@ prop_compose! {
 }
 
 fn stream() -> impl Strategy<Value = StreamDescription> {
-    let pace = prop_oneof![timing().prop_map(StreamPace::Alone), batch().prop_map(StreamPace::Batched)];
+    let pace = prop_oneof![timing().prop_map(StreamPace::Independent), batch().prop_map(StreamPace::Batched)];
     (content(), pace).prop_map(|(content, pace)| StreamDescription { content, pace })
 }
 

@@ -55,8 +55,8 @@ fn contents(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug + use<> {
         Metric::ALL.map(|metric| exact(snapshot.metric(metric))),
         exact(&snapshot.error_status_time),
         (snapshot.seconds.clone(), snapshot.intervals.clone(), snapshot.books.clone()),
-        (snapshot.samples.seen(), snapshot.samples.one_in(), snapshot.samples.is_complete()),
-        (indices(&mut snapshot.samples.even().iter()), indices(&mut snapshot.samples.only_slow())),
+        (snapshot.samples.offered(), snapshot.samples.one_in(), snapshot.samples.is_complete()),
+        (indices(&mut snapshot.samples.even().iter()), indices(&mut snapshot.samples.slowest_left_out())),
         (snapshot.bytes_in, snapshot.measure_from, snapshot.last_end, snapshot.schedule_hash),
     )
 }
@@ -142,12 +142,12 @@ proptest! {
         let mut samples = Samples::new(SamplesOptions { capacity, slowest });
         records.iter().for_each(|record| samples.offer(record));
         samples.settle();
-        prop_assert_eq!(samples.seen(), records.len() as u64);
+        prop_assert_eq!(samples.offered(), records.len() as u64);
         prop_assert_eq!(samples.is_complete(), records.len() <= capacity);
         prop_assert!(samples.even().len() <= capacity);
-        prop_assert!(samples.even().iter().chain(samples.only_slow()).all(|kept| records[kept.index as usize] == *kept));
-        let kept: BTreeSet<u64> = samples.even().iter().chain(samples.only_slow()).map(|record| record.index).collect();
-        prop_assert_eq!(kept.len(), samples.even().len() + samples.only_slow().count(), "none is there twice");
+        prop_assert!(samples.even().iter().chain(samples.slowest_left_out()).all(|kept| records[kept.index as usize] == *kept));
+        let kept: BTreeSet<u64> = samples.even().iter().chain(samples.slowest_left_out()).map(|record| record.index).collect();
+        prop_assert_eq!(kept.len(), samples.even().len() + samples.slowest_left_out().count(), "none is there twice");
         let mut by_slowness = records.clone();
         by_slowness.sort_by_key(slowness);
         prop_assert!(by_slowness.iter().rev().take(slowest).all(|record| kept.contains(&record.index)));

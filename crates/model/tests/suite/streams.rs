@@ -139,11 +139,11 @@ fn what_is_in_a_stream() {
     assert_eq!(shape(StreamContent { cut: Some(0), ..content }, chat), (0, 7, 0, 0, true));
     assert_eq!(shape(StreamContent { cut: Some(3), ..content }, chat), (3, 7, 1, 3, false));
     let completions =
-        StreamRequest { format: StreamFormat::of_path("/v1/completions?x=1"), ..StreamRequest::default() };
+        StreamRequest { format: StreamFormat::for_path("/v1/completions?x=1"), ..StreamRequest::default() };
     assert_eq!(shape(content, completions), (5, 15, 0, 2, false));
     let endless = StreamRequest { tokens: Some(u64::MAX), ..chat };
-    assert_eq!(content.outline(endless).content, content.most_events());
-    assert!(StreamContent { bytes: 100_000, ..content }.most_events() < 200);
+    assert_eq!(content.outline(endless).content, content.max_events());
+    assert!(StreamContent { bytes: 100_000, ..content }.max_events() < 200);
 }
 
 /// Returns when the writes of a stream that is due at once leave, in milliseconds.

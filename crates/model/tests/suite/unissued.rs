@@ -25,11 +25,11 @@ fn counted_out(
     let options = RecorderOptions { measure_from, per_second, expected_seconds: 4, samples: SamplesOptions::default() };
     let mut recorder = Recorder::new(options);
     let mut blocks = 0;
-    while let Some(arrival) = driver.unissued() {
+    while let Some(arrival) = driver.pop_unissued() {
         recorder.plan(arrival.intended_start);
         recorder.record(&RequestRecord::never_issued(arrival, ended));
-        while in_blocks && let Some(block) = driver.unissued_block(ended, measure_from) {
-            recorder.never_issued(&block, ended);
+        while in_blocks && let Some(block) = driver.pop_unissued_block(ended, measure_from) {
+            recorder.record_block_never_issued(&block, ended);
             blocks += 1;
         }
     }
@@ -51,7 +51,7 @@ fn blocks_have_the_books_of_the_arrivals_in_them() {
                 [false, true].map(|in_blocks| counted_out(&schedule, begins, ended, per_second, in_blocks));
             assert_eq!((counted.tally, counted.warmup), (walked.tally, walked.warmup));
             assert_eq!(counted.seconds, walked.seconds);
-            assert_eq!(counted.samples.seen(), walked.samples.seen());
+            assert_eq!(counted.samples.offered(), walked.samples.offered());
             assert_eq!(counted.last_end, walked.last_end);
             let tallies = |snapshot: &Snapshot| -> Vec<_> {
                 snapshot.books.rows().iter().map(|books| (books.tally, books.last_end)).collect()

@@ -75,7 +75,7 @@ impl VerdictText {
         serde_json::to_string(self).expect("every key is a text and every value has a JSON form")
     }
 
-    pub(super) fn of(verdict: &Verdict) -> VerdictText {
+    pub(super) fn new(verdict: &Verdict) -> VerdictText {
         let reasons = verdict.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.message)).collect();
         VerdictText { state: verdict.state.name(), reasons }
     }
@@ -101,7 +101,7 @@ pub(super) struct Answer {
     timeline: Option<Timeline>,
 }
 
-struct Seen {
+struct LoopTimes {
     open: ExactTimes,
     closed: ExactTimes,
     corrected: ExactTimes,
@@ -121,7 +121,7 @@ impl Answer {
             let open = exact_times(CurveKind::ResponseTime, &loops.open);
             let truth = truth(&plan.scenario).expect("the scenario of the page is an open one, with an end");
             let (closed, corrected) = joined(closed);
-            (Seen { open, closed, corrected, truth }, joined(timeline))
+            (LoopTimes { open, closed, corrected, truth }, joined(timeline))
         });
         Answer {
             schema: "truetail.explore/1",
@@ -174,7 +174,7 @@ fn notes(plan: &SimulationPlan, loops: &SimulatedLoops) -> Vec<String> {
 }
 
 /// Describes the picture in three sentences.
-fn summary(seen: &Seen, timeline: Option<&RequestTimeline>) -> String {
+fn summary(seen: &LoopTimes, timeline: Option<&RequestTimeline>) -> String {
     let at = |quantiles: &[Quantile]| quantiles.iter().find(|quantile| quantile.q == 0.99).copied();
     let mut sentences = Vec::new();
     if let (Some(closed), Some(truth)) = (at(&seen.closed.quantiles), seen.truth.quantile(0.99)) {
@@ -199,7 +199,7 @@ fn factor(truth: Nanos, reported: &Quantile) -> Option<f64> {
     omission::factor(truth, Nanos(reported))
 }
 
-fn table(seen: &Seen) -> TextTable {
+fn table(seen: &LoopTimes) -> TextTable {
     let columns = seen.closed.quantiles.iter().zip(&seen.corrected.quantiles).zip(&seen.open.quantiles);
     let mut rows: Vec<Vec<String>> = columns
         .map(|((closed, corrected), open)| {

@@ -77,7 +77,7 @@ impl<B: Backend> ExplorePage<B> {
 
     fn verdict(&self, settings: &Settings) -> Response {
         match self.backend.open_loop(&settings.simulation()) {
-            Ok(run) => Response::json(VerdictText::of(&truetail_analysis::findings(&run).verdict).json()),
+            Ok(run) => Response::json(VerdictText::new(&truetail_analysis::findings(&run).verdict).json()),
             Err(error) => refused_because(&error),
         }
     }
@@ -94,7 +94,7 @@ impl<B: Backend> ExplorePage<B> {
     }
 
     fn real_state(&self) -> Response {
-        Response::json(RealAnswer::of(self.backend.real(), &self.backend).json())
+        Response::json(RealAnswer::new(self.backend.real(), &self.backend).json())
     }
 }
 

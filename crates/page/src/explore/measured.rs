@@ -43,7 +43,7 @@ pub(super) struct MeasuredText {
 
 impl RealAnswer {
     /// Converts a state. `backend` simulates the measured settings again for comparison.
-    pub(super) fn of(state: RealState, backend: &dyn Backend) -> RealAnswer {
+    pub(super) fn new(state: RealState, backend: &dyn Backend) -> RealAnswer {
         match state {
             RealState::Idle => RealAnswer::Idle,
             RealState::Running(progress) => {
@@ -97,7 +97,7 @@ fn measured_text(measured: &MeasuredRun, simulated: &SimulatedLoops) -> Measured
     MeasuredText {
         name: loop_name(measured.measured),
         curve: NamedCurve::new(name, role, carried_curve(measured)),
-        verdict: VerdictText::of(&measured.findings.verdict),
+        verdict: VerdictText::new(&measured.findings.verdict),
         table: table(&quantiles, simulated),
         quantiles,
     }

@@ -66,7 +66,7 @@ fn table(page: &RunPage<'_>) -> Table {
     let others: Vec<(String, &PercentileCurve)> = others
         .iter()
         .map(|curve| (name(curve.kind).to_owned(), curve))
-        .chain(page.overlays.iter().filter_map(|other| of(other.name, other.series)))
+        .chain(page.overlays.iter().filter_map(|other| named_curve(other.name, other.series)))
         .collect();
     let heads = ["percentile", name(first.kind), "95% interval", "without generator"].map(str::to_owned);
     let heads = heads.into_iter().chain(others.iter().map(|(name, _)| name.clone()));
@@ -76,10 +76,10 @@ fn table(page: &RunPage<'_>) -> Table {
         let beside = others.iter().map(|(_, curve)| time(at(curve, point.q)));
         own.into_iter().chain([without]).chain(beside).collect::<Vec<_>>()
     };
-    Table::new("Percentiles of the curves", heads).with_rows(told(page, first).map(row)).without_empty_columns()
+    Table::new("Percentiles of the curves", heads).with_rows(shown_points(page, first).map(row)).without_empty_columns()
 }
 
-fn of<'a>(name: &str, series: &'a RunSeries) -> Option<(String, &'a PercentileCurve)> {
+fn named_curve<'a>(name: &str, series: &'a RunSeries) -> Option<(String, &'a PercentileCurve)> {
     Some((name.to_owned(), series.curves.first()?))
 }
 
@@ -97,7 +97,7 @@ fn at(curve: &PercentileCurve, q: f64) -> Option<u64> {
 }
 
 /// Returns the points that have an interval or are in the headline table, and the last point.
-fn told<'a>(page: &RunPage<'a>, curve: &'a PercentileCurve) -> impl Iterator<Item = &'a CurvePoint> {
+fn shown_points<'a>(page: &RunPage<'a>, curve: &'a PercentileCurve) -> impl Iterator<Item = &'a CurvePoint> {
     let headline = &page.findings.response_time.quantiles;
     let last = curve.points.last().map(|point| point.q);
     curve.points.iter().filter(move |point| {

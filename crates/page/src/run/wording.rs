@@ -1,7 +1,7 @@
 //! Small fragments that several sections share.
 
 use maud::{Markup, html};
-use truetail_analysis::series::ShownBecause;
+use truetail_analysis::series::SampleReason;
 use truetail_report::words::LabelledText;
 
 /// Returns labels with their texts, as a list of terms; empty without texts.
@@ -28,10 +28,10 @@ pub(super) fn seconds(value: f64) -> String {
 }
 
 /// Returns the reason that a stream or a session is shown.
-pub(super) const fn because(because: ShownBecause) -> &'static str {
+pub(super) const fn because(because: SampleReason) -> &'static str {
     match because {
-        ShownBecause::Slowest => "one of the slowest",
-        ShownBecause::Median => "the median of a sample",
-        ShownBecause::Chance => "by chance",
+        SampleReason::Slowest => "one of the slowest",
+        SampleReason::Median => "the median of a sample",
+        SampleReason::Chance => "by chance",
     }
 }

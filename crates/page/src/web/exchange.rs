@@ -13,7 +13,7 @@ use super::response::{Body, EventSource, NextEvent, Response};
 /// Time limit for writing a response, or one event of a stream.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 /// Interval at which a stream without events checks whether the server is ending.
-const LOOK: Duration = Duration::from_millis(200);
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Time without events after which a comment is sent, to detect that a client has gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// A page may hold its own script and style, loads nothing from elsewhere, and is not shown in frames of other pages.
@@ -92,7 +92,7 @@ fn write_response(
 fn write_events(stream: &TcpStream, source: &mut dyn EventSource, connections: &Connections) -> io::Result<()> {
     let mut last = Instant::now();
     loop {
-        let text = match source.next(LOOK) {
+        let text = match source.next(CHECK_INTERVAL) {
             NextEvent::Event(event) => event.to_wire(),
             NextEvent::End => return Ok(()),
             // The last event precedes the end, so a source without an event now has no more events.

@@ -121,7 +121,7 @@ impl Service {
                 (&*stream).write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             return;
         };
-        let leaving = Leaving { connections: Arc::clone(&self.connections), number };
+        let leaving = ConnectionGuard { connections: Arc::clone(&self.connections), number };
         let service = Arc::clone(self);
         let serve = move || {
             let leaving = leaving;
@@ -134,12 +134,12 @@ impl Service {
 }
 
 /// Frees the place of a connection when it is dropped, even after a panic of the handler.
-struct Leaving {
+struct ConnectionGuard {
     connections: Arc<Connections>,
     number: u64,
 }
 
-impl Drop for Leaving {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.connections.leave(self.number);
     }

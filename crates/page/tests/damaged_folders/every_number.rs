@@ -97,7 +97,7 @@ fn add_llm(streams: &mut StreamFacts, planned: u64) {
         Some(ClientTokens { counted: complete, output: 9, ..ClientTokens::new("t".to_owned(), "0".to_owned()) });
     let slo = llm.slo.as_mut().expect("one objective");
     (slo.met, slo.each) = (complete, vec![ObjectiveCounts { met: complete, ..ObjectiveCounts::default() }]);
-    streams.times.of_mut(StreamTime::FirstContentCensored).record_n(Nanos(7), planned);
+    streams.times.get_mut(StreamTime::FirstContentCensored).record_n(Nanos(7), planned);
     streams.llm = Some(llm);
 }
 

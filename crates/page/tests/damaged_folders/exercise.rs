@@ -55,7 +55,7 @@ fn show(run: &Run) -> Findings {
             assert!(text.ends_with('\n') && !text.contains("NaN") && !text.contains("inf"), "{text}");
         }
     }
-    assert!(junit(&[JunitSuite::of(None, run, &findings)]).is_ok());
+    assert!(junit(&[JunitSuite::for_run(None, run, &findings)]).is_ok());
     assert!(!markdown_summary(run, &findings).is_empty());
     let series = series(run, &findings);
     let page = run_page(&RunPage::new(run, &findings, &series));

@@ -7,8 +7,8 @@ use truetail_page::text::visible;
 use truetail_page::{AuditPage, audit_page};
 use truetail_report::AuditReport;
 use truetail_run::{
-    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView,
-    Habit, LatencyFrom,
+    Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, Habit,
+    LatencyFrom, UnusedRows,
 };
 
 use crate::dom::{all, data, parsed, skeleton, texts, visible_text};
@@ -41,7 +41,11 @@ fn report(file: &str, stall_ms: u64) -> AuditReport {
         clock,
         load: ForeignLoad::default(),
         view: ForeignView::Client,
-        damage: Damage { rows_left_out: 1, first: Some((FilePlace::default(), file.to_owned())), truncated_at: None },
+        damage: UnusedRows {
+            rows_left_out: 1,
+            first: Some((FilePlace::default(), file.to_owned())),
+            truncated_at: None,
+        },
         notes: vec![file.to_owned()],
         habits: &[Habit { what: "it has a habit", source: "its source" }],
     };

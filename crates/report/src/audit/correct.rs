@@ -4,7 +4,7 @@ use serde::Serialize;
 use truetail_analysis::audit::{Corrected, CorrectedInterval, Correction, QUANTILES, ReportedQuantile};
 use truetail_analysis::figures::{self, quantile_name};
 use truetail_model::record::Histogram;
-use truetail_run::Damage;
+use truetail_run::UnusedRows;
 
 use super::json::{Unused, unused};
 use super::words::{self, counted};
@@ -22,7 +22,7 @@ pub struct CorrectReport {
     /// Warnings to read before using the result.
     pub warnings: Vec<String>,
     /// Parts of the file that could not be used.
-    pub damage: Damage,
+    pub damage: UnusedRows,
     /// Notes for readers of its numbers.
     pub notes: Vec<String>,
     /// Latencies before and after, as a whole and by interval.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use truetail_analysis::audit::{AuditFinding, CorrectedQuantile, Evidence, ReportedQuantile};
-use truetail_run::{Damage, FilePlace, ForeignView, Habit};
+use truetail_run::{FilePlace, ForeignView, Habit, UnusedRows};
 
 use super::AuditReport;
 use crate::json::pretty_json;
@@ -19,13 +19,13 @@ struct AuditFile<'a> {
     finding: AuditFinding,
     view: ForeignView,
     #[serde(flatten)]
-    found: Found<'a>,
+    found: AuditFigures<'a>,
     #[serde(flatten)]
-    reading: Reading<'a>,
+    reading: AuditNotes<'a>,
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct AuditFigures<'a> {
     evidence: &'a [Evidence],
     requests: Option<u64>,
     failed: Option<u64>,
@@ -37,7 +37,7 @@ struct Found<'a> {
 }
 
 #[derive(Serialize)]
-struct Reading<'a> {
+struct AuditNotes<'a> {
     #[serde(flatten)]
     unused: Unused<'a>,
     notes: &'a [String],
@@ -52,7 +52,7 @@ pub(super) struct Unused<'a> {
     first_left_out: Option<LeftOut<'a>>,
 }
 
-pub(super) fn unused(damage: &Damage) -> Unused<'_> {
+pub(super) fn unused(damage: &UnusedRows) -> Unused<'_> {
     Unused {
         truncated_at: damage.truncated_at,
         rows_left_out: damage.rows_left_out,
@@ -82,7 +82,7 @@ fn audit_file(report: &AuditReport) -> AuditFile<'_> {
         version: run.version.as_deref(),
         finding: audit.finding,
         view: run.view,
-        found: Found {
+        found: AuditFigures {
             evidence: &audit.evidence,
             requests: audit.requests,
             failed: audit.failed,
@@ -92,7 +92,7 @@ fn audit_file(report: &AuditReport) -> AuditFile<'_> {
             reported: Quantiles { quantiles: &audit.reported },
             corrected: Quantiles { quantiles: &audit.corrected },
         },
-        reading: Reading { unused: unused(&run.damage), notes: &run.notes, habits: run.habits },
+        reading: AuditNotes { unused: unused(&run.damage), notes: &run.notes, habits: run.habits },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use truetail_analysis::audit::{Audit, AuditFinding, Evidence, WAITED_IN_CLIENT};
 use truetail_analysis::figures::quantile_name;
-use truetail_run::{Damage, FilePlace, ForeignRun, ForeignView};
+use truetail_run::{FilePlace, ForeignRun, ForeignView, UnusedRows};
 
 use super::AuditReport;
 use crate::number;
@@ -119,7 +119,7 @@ fn is_upper_bound(audit: &Audit) -> bool {
     audit.evidence.iter().any(differs)
 }
 
-pub(super) fn unused(damage: &Damage) -> Vec<String> {
+pub(super) fn unused(damage: &UnusedRows) -> Vec<String> {
     let mut lines = Vec::new();
     if damage.rows_left_out > 0 {
         let first = damage

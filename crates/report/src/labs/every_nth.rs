@@ -79,8 +79,8 @@ fn measured<'a>(name: &'static str, role: Role, run: &'a Run, truth: &EveryNthRe
 fn simulated_columns(result: &EveryNthResult, [closed, open, ratio]: [&str; 3]) -> Vec<Column> {
     let ratios = result.ratios().map(|ratio| number::factor(ratio.ratio())).collect();
     vec![
-        Column::of_series(&result.closed, closed),
-        Column::of_series(&result.open, open),
+        Column::for_series(&result.closed, closed),
+        Column::for_series(&result.open, open),
         Column { head: ratio.to_owned(), cells: ratios },
     ]
 }

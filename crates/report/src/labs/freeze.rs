@@ -17,7 +17,7 @@ pub(super) fn report(result: &FreezeResult) -> LabReport<'_> {
         truth: Vec::new(),
         title: title(&result.options),
         subtitle: subtitle(&result.options),
-        columns: result.series.iter().map(|one| Column::of_series(&one.series, one.series.name)).collect(),
+        columns: result.series.iter().map(|one| Column::for_series(&one.series, one.series.name)).collect(),
         figures: result.series.iter().map(figure).collect(),
         plots: vec![("p99-comparison", p99(result)), ("throughput", throughput(result))],
     }

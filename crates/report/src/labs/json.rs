@@ -60,14 +60,14 @@ struct SlowerThan {
 }
 
 impl<'a> SeriesJson<'a> {
-    fn of_run(name: &'a str, run: &'a Run, findings: &'a Findings) -> SeriesJson<'a> {
+    fn from_run(name: &'a str, run: &'a Run, findings: &'a Findings) -> SeriesJson<'a> {
         SeriesJson {
             name,
             model: run.facts.offered.model,
             tally: run.snapshot.tally,
             response_time: &findings.response_time,
             stream: streams(run, findings),
-            sessions: run.facts.sessions.as_ref().map(|sessions| SessionFile::of(sessions, findings)),
+            sessions: run.facts.sessions.as_ref().map(|sessions| SessionFile::new(sessions, findings)),
             targets: &findings.targets,
             gates: &findings.gates,
             slower_than: None,
@@ -75,10 +75,10 @@ impl<'a> SeriesJson<'a> {
         }
     }
 
-    fn of_series(series: &'a SeriesReport<'_>) -> SeriesJson<'a> {
+    fn from_series(series: &'a SeriesReport<'_>) -> SeriesJson<'a> {
         let slower_than = series.slow.map(|slow| SlowerThan { limit_ns: slow.limit.0, requests: slow.requests });
         let verdict = series.measured.then_some(&series.findings.verdict);
-        SeriesJson { slower_than, verdict, ..SeriesJson::of_run(series.name, series.run, &series.findings) }
+        SeriesJson { slower_than, verdict, ..SeriesJson::from_run(series.name, series.run, &series.findings) }
     }
 }
 
@@ -89,15 +89,15 @@ fn streams<'a>(run: &'a Run, findings: &'a Findings) -> Option<StreamsJson<'a>> 
 /// Returns a simulated scenario, which is one series.
 pub fn scenario_json(scenario: &str, run: &Run, findings: &Findings) -> String {
     let name = format!("{}-loop", run.facts.offered.model.name());
-    let series = vec![SeriesJson::of_run(&name, run, findings)];
+    let series = vec![SeriesJson::from_run(&name, run, findings)];
     pretty_json(&SimulationJson { scenario, series, truth: Vec::new() })
 }
 
 impl LabReport<'_> {
     /// Returns all series as JSON.
     pub fn json(&self) -> String {
-        let series = self.series.iter().map(SeriesJson::of_series).collect();
-        let truth = self.truth.iter().map(SeriesJson::of_series).collect();
+        let series = self.series.iter().map(SeriesJson::from_series).collect();
+        let truth = self.truth.iter().map(SeriesJson::from_series).collect();
         pretty_json(&SimulationJson { scenario: self.name, series, truth })
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Column {
 
 impl Column {
     /// Returns the response times of a simulated series, and its number of requests.
-    pub(super) fn of_series(series: &LabSeries, head: &str) -> Column {
+    pub(super) fn for_series(series: &LabSeries, head: &str) -> Column {
         let at = |q| series.quantile(q).map_or("–".to_owned(), |time| number::time(time.0));
         let cells = QUANTILES.into_iter().map(at).chain([number::count(series.count())]).collect();
         Column { head: head.to_owned(), cells }
@@ -146,9 +146,9 @@ impl LabReport<'_> {
 
     /// Draws the tails of all series. If the lab was measured in real time, it adds the true one of the open loop.
     fn spectrum(&self) -> Picture {
-        let series = self.series.iter().map(|series| Curve::of(series.name, series.role, series.run));
+        let series = self.series.iter().map(|series| Curve::from_run(series.name, series.role, series.run));
         let open = self.truth.iter().filter(|series| series.role == Role::Open);
-        let truth = open.map(|series| Curve::of(format!("{}, truth", series.name), Role::Truth, series.run));
+        let truth = open.map(|series| Curve::from_run(format!("{}, truth", series.name), Role::Truth, series.run));
         plot::spectrum(&self.title, &self.subtitle, &series.chain(truth).collect::<Vec<_>>())
     }
 }

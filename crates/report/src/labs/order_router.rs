@@ -14,7 +14,7 @@ pub(super) fn report(result: &OrderRouterResult) -> LabReport<'_> {
         truth: Vec::new(),
         title: "Order router: what a naive loop leaves out".to_owned(),
         subtitle: subtitle(&result.options),
-        columns: series.iter().map(|(series, _)| Column::of_series(series, series.name)).collect(),
+        columns: series.iter().map(|(series, _)| Column::for_series(series, series.name)).collect(),
         figures: vec![format!(
             "one pause delays {} arrivals; the naive loop sees one of them",
             number::count(result.options.arrivals_per_pause())

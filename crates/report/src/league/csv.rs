@@ -2,7 +2,7 @@
 
 use truetail_analysis::league::{LeagueRow, QUANTILES, StreamRow};
 use truetail_analysis::truth::StreamTruth;
-use truetail_run::{GapOf, LatencyFrom};
+use truetail_run::{GapMeaning, LatencyFrom};
 
 use super::table::LeagueTable;
 
@@ -100,8 +100,8 @@ fn stream_cells(row: Option<&StreamRow>) -> Vec<(String, String)> {
     let first = |q| claims.and_then(|claims| claims.first_at(q)).map(|quantile| quantile.value_ns);
     let gap = |q| claims.and_then(|claims| claims.gap_at(q)).map(|quantile| quantile.value_ns);
     let gap_of = claims.filter(|claims| !claims.gaps.is_empty()).map(|claims| match claims.gap_of {
-        GapOf::Event => "gap",
-        GapOf::Answer => "mean_of_an_answer",
+        GapMeaning::Event => "gap",
+        GapMeaning::Answer => "mean_of_an_answer",
     });
     let cells = [
         ("first_p50_ns", known(first(0.5))),

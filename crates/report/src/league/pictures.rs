@@ -79,11 +79,11 @@ fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
     let seen = tool.row.arrivals.map(|arrivals| arrivals.count);
     let measured = reported.and_then(|reported| reported.measured).or(seen).unwrap_or_default();
     let p99 = reported.and_then(|reported| reported.quantile(0.99)).map(|p99| p99.value_ns);
-    Curve::of_tool(&tool.row.tool, role, tool.data, &tool.points, measured, p99)
+    Curve::from_tool(&tool.row.tool, role, tool.data, &tool.points, measured, p99)
 }
 
 fn pair(league: &LeagueTable<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
-    let curves = [curve(closed, Role::Closed), curve(open, Role::Open), Curve::of_truth("the truth", league.truth)];
+    let curves = [curve(closed, Role::Closed), curve(open, Role::Open), Curve::from_truth("the truth", league.truth)];
     let quantity = quantity(league);
     tool_spectrum(&title(league, words), &subtitle(league, quantity), quantity, &curves)
 }
@@ -93,7 +93,7 @@ fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     let mut sorted: Vec<&ToolData<'_>> = tools.to_vec();
     let p99 = |tool: &ToolData<'_>| Some(tool.row.reported.as_ref()?.quantile(0.99)?.value_ns);
     sorted.sort_by_key(|tool| (std::cmp::Reverse(p99(tool)), tool.row.tool.clone()));
-    let mut curves: Vec<Curve> = vec![Curve::of_truth("the truth", league.truth)];
+    let mut curves: Vec<Curve> = vec![Curve::from_truth("the truth", league.truth)];
     curves.extend(sorted.iter().zip(roles(&sorted)).map(|(tool, role)| curve(tool, role)));
     let key = match tools.iter().all(|tool| is_not_shown(tool.row)) {
         true => "by label: blue open, red closed, pink filled in",

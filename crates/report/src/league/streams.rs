@@ -2,7 +2,7 @@
 
 use truetail_analysis::league::{StreamRow, ToolState};
 use truetail_analysis::truth::StreamTruth;
-use truetail_run::{ClaimedQuantile, GapOf};
+use truetail_run::{ClaimedQuantile, GapMeaning};
 
 use super::grid::{Grid, millis, signed, signed_count};
 use crate::number;
@@ -30,9 +30,9 @@ fn first_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
             seen,
             said(claims.and_then(|claims| claims.first_at(0.5))),
             said(claims.and_then(|claims| claims.first_at(0.99))),
-            of(claims.and_then(|claims| claims.first_max_ns)),
+            milliseconds(claims.and_then(|claims| claims.first_max_ns)),
             row.error_first_p99_pct.map_or(UNKNOWN.to_owned(), signed),
-            of(row.served_first_ns[1]),
+            milliseconds(row.served_first_ns[1]),
             off(claims.and_then(|claims| claims.first_at(0.99)), row.served_first_ns[1]),
         ]
     });
@@ -44,15 +44,15 @@ fn gap_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
     let truth = ("gap".to_owned(), [0.5, 0.99, 1.0].map(|q| truth.gap_at(q)));
     let lines = rows.iter().map(|row| {
         let claims = row.claims.as_ref().filter(|claims| !claims.gaps.is_empty());
-        let single = claims.filter(|claims| claims.gap_of == GapOf::Event);
+        let single = claims.filter(|claims| claims.gap_of == GapMeaning::Event);
         vec![
             row.tool.clone(),
             claims.map_or(UNKNOWN, |claims| words(claims.gap_of)).to_owned(),
             said(claims.and_then(|claims| claims.gap_at(0.5))),
             said(claims.and_then(|claims| claims.gap_at(0.99))),
-            of(claims.and_then(|claims| claims.gap_max_ns)),
+            milliseconds(claims.and_then(|claims| claims.gap_max_ns)),
             row.error_gap_p99_pct.map_or(UNKNOWN.to_owned(), signed),
-            of(row.served_gap_ns[1]),
+            milliseconds(row.served_gap_ns[1]),
             off(single.and_then(|claims| claims.gap_at(0.99)), row.served_gap_ns[1]),
         ]
     });
@@ -68,7 +68,7 @@ fn times_grid(
     rows: impl Iterator<Item = Vec<String>>,
 ) -> Grid {
     let times = ["p50", "p99", "max", "error %", "served p99", "off %"].map(|head| (head, RIGHT));
-    let truth = ["(the truth)".to_owned(), says].into_iter().chain(truth_ns.map(of));
+    let truth = ["(the truth)".to_owned(), says].into_iter().chain(truth_ns.map(milliseconds));
     let truth = truth.chain([String::new(), String::new(), String::new()]).collect();
     Grid {
         caption,
@@ -78,10 +78,10 @@ fn times_grid(
     }
 }
 
-const fn words(gap_of: GapOf) -> &'static str {
+const fn words(gap_of: GapMeaning) -> &'static str {
     match gap_of {
-        GapOf::Event => "gap",
-        GapOf::Answer => "mean of an answer",
+        GapMeaning::Event => "gap",
+        GapMeaning::Answer => "mean of an answer",
     }
 }
 
@@ -102,7 +102,7 @@ fn books_grid(truth: &StreamTruth, rows: &[StreamRow]) -> Grid {
     }
 }
 
-fn of(ns: Option<u64>) -> String {
+fn milliseconds(ns: Option<u64>) -> String {
     ns.map_or(UNKNOWN.to_owned(), millis)
 }
 

@@ -86,7 +86,7 @@ fn times(state: &LiveState) -> Vec<Family> {
     let snapshot = &state.run.snapshot;
     let of = |name, help, metric, unanswered: &[Metric]| {
         let unanswered: Vec<_> = unanswered.iter().map(|metric| snapshot.metric(*metric)).collect();
-        let times = TimesHistogram::of(snapshot.metric(metric), &unanswered);
+        let times = TimesHistogram::new(snapshot.metric(metric), &unanswered);
         let samples = vec![Sample { labels: Vec::new(), value: Value::Times(times) }];
         Family { name, help, unit: Unit::Seconds, kind: Kind::Histogram, samples }
     };

@@ -19,7 +19,7 @@ fn family(name: &'static str, kind: Kind, labels: Vec<(&'static str, String)>, v
 
 #[test]
 fn the_text_format() {
-    let times = TimesHistogram::of(&histogram(&[2_000_000, 3_000_000]), &[&histogram(&[5_000_000_000])]);
+    let times = TimesHistogram::new(&histogram(&[2_000_000, 3_000_000]), &[&histogram(&[5_000_000_000])]);
     let hostile = vec![("gate", "a\"b\\c\nd".to_owned())];
     let text = text(&[
         family("sent", Kind::Counter, Vec::new(), Value::Number(1e9)),
@@ -72,7 +72,7 @@ proptest! {
     fn every_time_is_in_its_native_bucket(times in proptest::collection::vec((0u32..64, any::<u64>()), 1..200), lost in 0u64..5) {
         let times: Vec<u64> = times.into_iter().map(|(shift, bits)| bits >> shift).collect();
         let lost = histogram(&vec![7; lost as usize]);
-        let found = TimesHistogram::of(&histogram(&times), &[&lost]);
+        let found = TimesHistogram::new(&histogram(&times), &[&lost]);
         let bytes = protobuf(&[family("response_time", Kind::Histogram, Vec::new(), Value::Times(found.clone()))]);
         let families = decoded(&bytes);
         prop_assert_eq!(&families[0].name, "truetail_response_time_seconds");

@@ -53,7 +53,7 @@ pub struct TimesHistogram {
 
 impl TimesHistogram {
     /// Returns the distribution of `times`, and of `unanswered` arrivals, whose times are lower bounds.
-    pub fn of(times: &Histogram, unanswered: &[&Histogram]) -> TimesHistogram {
+    pub fn new(times: &Histogram, unanswered: &[&Histogram]) -> TimesHistogram {
         let without_answer: u64 = unanswered.iter().map(|times| times.count()).sum();
         let sum_ns: u128 = times.sum_ns() + unanswered.iter().map(|times| times.sum_ns()).sum::<u128>();
         let mut native: BTreeMap<i32, u64> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use truetail_model::record::Snapshot;
 
 use super::layout::{FAINT_INK, INK};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::sheet::Sheet;
 use super::svg::{Anchor, Label, Rect};
@@ -15,10 +15,10 @@ const TITLE: &str = "Answers and errors";
 const MAX_ROWS: usize = 14;
 const ROW: f64 = 28.0;
 
-struct Row {
+struct StatusRow {
     name: String,
     count: u64,
-    look: Look,
+    look: SeriesStyle,
 }
 
 /// Draws the number of arrivals by status, or by error if there was no answer.
@@ -52,29 +52,32 @@ pub fn answers(snapshot: &Snapshot) -> Picture {
 }
 
 /// Returns statuses in order, then causes and other outcomes by their count.
-fn rows(snapshot: &Snapshot) -> Vec<Row> {
-    let status =
-        |(status, count): (&u16, &u64)| Row { name: status_name(*status), count: *count, look: status_look(*status) };
-    let mut rows: Vec<Row> = snapshot.statuses.iter().map(status).collect();
-    let cause = |(cause, count): (&truetail_model::record::Cause, &u64)| Row {
+fn rows(snapshot: &Snapshot) -> Vec<StatusRow> {
+    let status = |(status, count): (&u16, &u64)| StatusRow {
+        name: status_name(*status),
+        count: *count,
+        look: status_look(*status),
+    };
+    let mut rows: Vec<StatusRow> = snapshot.statuses.iter().map(status).collect();
+    let cause = |(cause, count): (&truetail_model::record::Cause, &u64)| StatusRow {
         name: cause.describe().to_owned(),
         count: *count,
-        look: Look::Backlog,
+        look: SeriesStyle::Backlog,
     };
-    let mut others: Vec<Row> = snapshot.causes.iter().map(cause).collect();
+    let mut others: Vec<StatusRow> = snapshot.causes.iter().map(cause).collect();
     let tally = &snapshot.tally;
     let ends = [
         ("timed out", tally.timed_out),
         ("in flight at the end", tally.in_flight_at_end),
         ("never sent", tally.never_issued),
     ];
-    others.extend(ends.map(|(name, count)| Row { name: name.to_owned(), count, look: Look::LagMax }));
+    others.extend(ends.map(|(name, count)| StatusRow { name: name.to_owned(), count, look: SeriesStyle::LagMax }));
     others.retain(|row| row.count > 0);
     others.sort_by_key(|row| std::cmp::Reverse(row.count));
     rows.extend(others);
     if rows.len() > MAX_ROWS {
         let rest: u64 = rows.drain(MAX_ROWS - 1..).map(|row| row.count).sum();
-        rows.push(Row { name: "others".to_owned(), count: rest, look: Look::Planned });
+        rows.push(StatusRow { name: "others".to_owned(), count: rest, look: SeriesStyle::Planned });
     }
     rows
 }
@@ -83,11 +86,11 @@ fn status_name(status: u16) -> String {
     if status == 0 { "answered".to_owned() } else { format!("status {status}") }
 }
 
-const fn status_look(status: u16) -> Look {
+const fn status_look(status: u16) -> SeriesStyle {
     match status {
-        0..=299 => Look::Completed,
-        300..=399 => Look::InFlight,
-        400..=499 => Look::Wait,
-        _ => Look::Failed,
+        0..=299 => SeriesStyle::Completed,
+        300..=399 => SeriesStyle::InFlight,
+        400..=499 => SeriesStyle::Wait,
+        _ => SeriesStyle::Failed,
     }
 }

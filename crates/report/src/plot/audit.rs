@@ -7,7 +7,7 @@ use truetail_analysis::series::TimeAxis;
 use super::frame::{Axis, Frame};
 use super::lane::{Lane, Line, draw_lanes};
 use super::layout::INK;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::over_time::{shade_span, shade_swatch};
 use super::picture::Picture;
 use super::scale::AxisScale;
@@ -50,8 +50,8 @@ fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
     longest
 }
 
-const fn look_of(stop: &AuditStop) -> Look {
-    if stop.is_silence { Look::ServerPause } else { Look::Backlog }
+const fn look_of(stop: &AuditStop) -> SeriesStyle {
+    if stop.is_silence { SeriesStyle::ServerPause } else { SeriesStyle::Backlog }
 }
 
 fn legend(stops: &[AuditStop]) -> Vec<(String, Swatch)> {
@@ -74,13 +74,13 @@ fn axis(timeline: &AuditTimeline) -> TimeAxis {
 }
 
 fn starts(timeline: &AuditTimeline) -> Lane {
-    let line = Line { name: "started".to_owned(), look: Look::Sent, values: timeline.starts_per_s.clone() };
+    let line = Line { name: "started".to_owned(), look: SeriesStyle::Sent, values: timeline.starts_per_s.clone() };
     Lane { heading: "Requests per second", lines: vec![line], times: false, nothing: "too short for a rate" }
 }
 
 fn in_flight(timeline: &AuditTimeline) -> Lane {
     let values = timeline.in_flight.iter().copied().map(Some).collect();
-    let line = Line { name: "in flight, on average".to_owned(), look: Look::InFlight, values };
+    let line = Line { name: "in flight, on average".to_owned(), look: SeriesStyle::InFlight, values };
     Lane { heading: "Requests in flight", lines: vec![line], times: false, nothing: "too few requests" }
 }
 
@@ -88,8 +88,8 @@ fn latency(timeline: &AuditTimeline) -> Lane {
     // Zero has no place on a logarithmic axis.
     let values = |values: &[Option<u64>]| values.iter().map(|value| value.map(|value| value.max(1) as f64)).collect();
     let lines = vec![
-        Line { name: "median".to_owned(), look: Look::P50, values: values(&timeline.median_ns) },
-        Line { name: "longest".to_owned(), look: Look::Max, values: values(&timeline.longest_ns) },
+        Line { name: "median".to_owned(), look: SeriesStyle::P50, values: values(&timeline.median_ns) },
+        Line { name: "longest".to_owned(), look: SeriesStyle::Max, values: values(&timeline.longest_ns) },
     ];
     Lane { heading: "Latency", lines, times: true, nothing: "no latencies" }
 }
@@ -100,10 +100,10 @@ pub fn audit_quantiles(audit: &Audit) -> Picture {
         return Sheet::nothing(PERCENTILES, "The file has no percentiles.");
     }
     let corrected: &[CorrectedQuantile] = if audit.finding.is_omission() { &audit.corrected } else { &[] };
-    let mut legend = vec![("as the file has it".to_owned(), Swatch::Block(Look::Closed, 1.0))];
+    let mut legend = vec![("as the file has it".to_owned(), Swatch::Block(SeriesStyle::Closed, 1.0))];
     if !corrected.is_empty() {
-        legend.push(("with the requests that are missing".to_owned(), Swatch::Block(Look::Response, 1.0)));
-        legend.push(("bounds of that".to_owned(), Swatch::Line(Look::Response)));
+        legend.push(("with the requests that are missing".to_owned(), Swatch::Block(SeriesStyle::Response, 1.0)));
+        legend.push(("bounds of that".to_owned(), Swatch::Line(SeriesStyle::Response)));
     }
     let rows = audit.reported.len() as f64;
     let title = if corrected.is_empty() { PERCENTILES } else { "Percentiles, reported and corrected" };
@@ -138,9 +138,9 @@ fn draw_row(
     svg.label(Label { x: row.x, y: y + 5.0, text: &name, size: 15.0, anchor: Anchor::Start, color: INK, bold: false });
     let x = |ns: u64| frame.x(ns.max(1) as f64);
     if let Some(corrected) = corrected {
-        svg.series(&[vec![(x(reported.value_ns), y), (x(corrected.value_ns), y)]], Look::LagMax, 1.0);
-        svg.series(&[vec![(x(corrected.low_ns), y), (x(corrected.high_ns), y)]], Look::Response, 4.0);
-        svg.series(&[vec![(x(corrected.value_ns), y)]], Look::Response, 13.0);
+        svg.series(&[vec![(x(reported.value_ns), y), (x(corrected.value_ns), y)]], SeriesStyle::LagMax, 1.0);
+        svg.series(&[vec![(x(corrected.low_ns), y), (x(corrected.high_ns), y)]], SeriesStyle::Response, 4.0);
+        svg.series(&[vec![(x(corrected.value_ns), y)]], SeriesStyle::Response, 13.0);
     }
-    svg.series(&[vec![(x(reported.value_ns), y)]], Look::Closed, 9.0);
+    svg.series(&[vec![(x(reported.value_ns), y)]], SeriesStyle::Closed, 9.0);
 }

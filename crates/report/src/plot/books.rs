@@ -3,7 +3,7 @@
 use truetail_model::record::Tally;
 
 use super::layout::{FAINT_INK, INK};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::sheet::Sheet;
 use super::svg::{Anchor, Label, Rect, Svg};
@@ -21,7 +21,7 @@ const NARROWEST: f64 = 2.0;
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) count: u64,
-    pub(super) look: Look,
+    pub(super) look: SeriesStyle,
 }
 
 /// Draws bars of planned arrivals, sent arrivals, and outcomes, one below the other. Widths are proportional to counts.
@@ -34,10 +34,10 @@ pub fn books(tally: &Tally) -> Picture {
     let mut sheet = Sheet::new(TITLE, &subtitle, HEIGHT, &[]);
     let area = sheet.area;
     let row = |n: f64| Rect { y: area.y + n * (BAR + GAP), height: BAR, ..area };
-    let planned = [Part { name: "planned", count: tally.planned, look: Look::Planned }];
+    let planned = [Part { name: "planned", count: tally.planned, look: SeriesStyle::Planned }];
     let sent = [
-        Part { name: "sent", count: tally.issued, look: Look::Sent },
-        Part { name: "never sent", count: tally.never_issued, look: Look::LagMax },
+        Part { name: "sent", count: tally.issued, look: SeriesStyle::Sent },
+        Part { name: "never sent", count: tally.never_issued, look: SeriesStyle::LagMax },
     ];
     for (n, parts) in [(0.0, &planned[..]), (1.0, &sent[..]), (2.0, &outcomes[..])] {
         draw_bar(&mut sheet.svg, row(n), parts);
@@ -49,13 +49,13 @@ pub fn books(tally: &Tally) -> Picture {
 fn outcomes(tally: &Tally) -> [Part; 7] {
     let part = |name, count, look| Part { name, count, look };
     [
-        part("answered", tally.responses, Look::Completed),
-        part("timed out", tally.timed_out, Look::Failed),
-        part("connect failed", tally.connect_failed, Look::Backlog),
-        part("reset", tally.reset, Look::Lag),
-        part("malformed", tally.malformed, Look::Truth),
-        part("in flight at the end", tally.in_flight_at_end, Look::InFlight),
-        part("never sent", tally.never_issued, Look::LagMax),
+        part("answered", tally.responses, SeriesStyle::Completed),
+        part("timed out", tally.timed_out, SeriesStyle::Failed),
+        part("connect failed", tally.connect_failed, SeriesStyle::Backlog),
+        part("reset", tally.reset, SeriesStyle::Lag),
+        part("malformed", tally.malformed, SeriesStyle::Truth),
+        part("in flight at the end", tally.in_flight_at_end, SeriesStyle::InFlight),
+        part("never sent", tally.never_issued, SeriesStyle::LagMax),
     ]
 }
 

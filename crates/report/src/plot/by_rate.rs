@@ -5,18 +5,19 @@ use truetail_analysis::series::RunSeries;
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_ticks};
 use super::sheet::{Sheet, Swatch, time_axis};
 
 const TITLE: &str = "Response time against rate";
-const QUANTILES: [(f64, Look); 4] = [(0.5, Look::P50), (0.9, Look::P90), (0.99, Look::P99), (0.999, Look::P999)];
+const QUANTILES: [(f64, SeriesStyle); 4] =
+    [(0.5, SeriesStyle::P50), (0.9, SeriesStyle::P90), (0.99, SeriesStyle::P99), (0.999, SeriesStyle::P999)];
 
 /// Draws percentiles of the response time by planned rate, if the rate changed.
 pub fn by_rate(series: &RunSeries) -> Picture {
     let bands = &series.by_rate;
-    let line = |(q, look): (f64, Look)| {
+    let line = |(q, look): (f64, SeriesStyle)| {
         let value = |quantiles: &[(f64, u64)]| quantiles.iter().find(|(known, _)| *known == q).map(|(_, value)| *value);
         let points = bands.iter().filter_map(|band| Some((band.planned_per_s, value(&band.quantiles)?.max(1) as f64)));
         (q, look, points.collect::<Vec<(f64, f64)>>())

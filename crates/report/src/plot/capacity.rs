@@ -4,7 +4,7 @@ use truetail_analysis::capacity::Answer;
 
 use super::frame::{Axis, Frame};
 use super::layout::{FAINT_INK, HEIGHT};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_ticks};
 use super::sheet::{Sheet, Swatch, remark, time_axis};
@@ -12,11 +12,11 @@ use super::svg::{Anchor, Stroke, Svg};
 use crate::capacity::{CapacityReport, ProbeLine};
 use crate::number;
 
-const ANSWERS: [(Answer, &str, Look); 4] = [
-    (Answer::Meets, "meets", Look::P99),
-    (Answer::Misses, "misses", Look::Failed),
-    (Answer::Open, "open", Look::Backlog),
-    (Answer::GeneratorLimit, "generator limit", Look::LagMax),
+const ANSWERS: [(Answer, &str, SeriesStyle); 4] = [
+    (Answer::Meets, "meets", SeriesStyle::P99),
+    (Answer::Misses, "misses", SeriesStyle::Failed),
+    (Answer::Open, "open", SeriesStyle::Backlog),
+    (Answer::GeneratorLimit, "generator limit", SeriesStyle::LagMax),
 ];
 
 /// Draws the percentile of each probe by its rate, with its 95 % interval, and both ends of the search.

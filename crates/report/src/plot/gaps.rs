@@ -4,7 +4,7 @@ use truetail_analysis::series::{GapSeries, RunSeries};
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_ticks, log_time_ticks};
 use super::sheet::{Sheet, Swatch};
@@ -17,8 +17,10 @@ pub fn gaps(series: &RunSeries) -> Picture {
     let Some(gaps) = &series.gaps else {
         return Sheet::nothing(TITLE, "Gaps need every single request, and at least 100 of them.");
     };
-    let legend =
-        [("planned".to_owned(), Swatch::Block(Look::Planned, OPACITY)), ("sent".to_owned(), Swatch::Line(Look::Sent))];
+    let legend = [
+        ("planned".to_owned(), Swatch::Block(SeriesStyle::Planned, OPACITY)),
+        ("sent".to_owned(), Swatch::Line(SeriesStyle::Sent)),
+    ];
     let subtitle = "Share of the gaps between one request and the next, by length.";
     let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT * 0.75, &legend);
     let most = gaps.planned.iter().chain(&gaps.sent).copied().fold(0.0, f64::max) * 100.0;
@@ -31,8 +33,8 @@ pub fn gaps(series: &RunSeries) -> Picture {
     let planned = outline(gaps, &gaps.planned, &frame);
     let (from, to) = (planned.first().map_or(0.0, |point| point.0), planned.last().map_or(0.0, |point| point.0));
     let closed: Vec<(f64, f64)> = planned.into_iter().chain([(to, foot), (from, foot)]).collect();
-    sheet.svg.area(&closed, Look::Planned, OPACITY);
-    sheet.svg.series(&[outline(gaps, &gaps.sent, &frame)], Look::Sent, 2.0);
+    sheet.svg.area(&closed, SeriesStyle::Planned, OPACITY);
+    sheet.svg.series(&[outline(gaps, &gaps.sent, &frame)], SeriesStyle::Sent, 2.0);
     frame.draw_base(&mut sheet.svg);
     sheet.finish()
 }

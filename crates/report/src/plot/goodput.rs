@@ -3,7 +3,7 @@
 use truetail_analysis::series::{ObjectiveBooks, StreamSeries};
 
 use super::books::{Part, draw_bar, draw_list};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::sheet::{Sheet, heading};
 use super::svg::Rect;
@@ -45,9 +45,9 @@ fn planned(books: &ObjectiveBooks) -> u64 {
 
 fn parts(books: &ObjectiveBooks) -> [Part; 4] {
     [
-        Part { name: "met", count: books.met, look: Look::Completed },
-        Part { name: "cannot be told", count: books.cannot_tell, look: Look::Backlog },
-        Part { name: "missed", count: books.missed, look: Look::Failed },
-        Part { name: "no complete answer", count: books.incomplete, look: Look::LagMax },
+        Part { name: "met", count: books.met, look: SeriesStyle::Completed },
+        Part { name: "cannot be told", count: books.cannot_tell, look: SeriesStyle::Backlog },
+        Part { name: "missed", count: books.missed, look: SeriesStyle::Failed },
+        Part { name: "no complete answer", count: books.incomplete, look: SeriesStyle::LagMax },
     ]
 }

@@ -6,7 +6,7 @@ use truetail_analysis::series::{HeatMap, RunSeries, StreamSeries, TimeAxis};
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::over_time;
 use super::picture::Picture;
 use super::scale::{AxisScale, log_time_ticks};
@@ -94,12 +94,12 @@ fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis) -> Picture {
     frame.draw_behind(&mut sheet.svg);
     let area = cells_area(&frame, map, time);
     for (level, path) in paths(map, time).iter().enumerate() {
-        sheet.svg.cells(path, area, (time.columns as f64, map.rows as f64), Look::Response, SHADES[level]);
+        sheet.svg.cells(path, area, (time.columns as f64, map.rows as f64), SeriesStyle::Response, SHADES[level]);
     }
     if let Some(strip) = strip {
         let strip = Rect { x: area.x, width: area.width, height: STRIP, ..strip };
         for (level, path) in strip_paths(map, time).iter().enumerate() {
-            sheet.svg.cells(path, strip, (time.columns as f64, 1.0), Look::Failed, SHADES[level]);
+            sheet.svg.cells(path, strip, (time.columns as f64, 1.0), SeriesStyle::Failed, SHADES[level]);
         }
         remark(&mut sheet.svg, strip.x - 10.0, strip.y + 11.5, subject.strip, Anchor::End);
     }
@@ -108,7 +108,7 @@ fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis) -> Picture {
 }
 
 fn legend(subject: &Subject, map: &HeatMap, unanswered: u64) -> Vec<(String, Swatch)> {
-    let cell = |text: String, opacity: f64| (text, Swatch::Block(Look::Response, opacity));
+    let cell = |text: String, opacity: f64| (text, Swatch::Block(SeriesStyle::Response, opacity));
     let [one, many] = subject.counted;
     let mut legend = vec![cell(format!("1 {one}"), SHADES[0])];
     if map.largest > 1 {
@@ -116,7 +116,7 @@ fn legend(subject: &Subject, map: &HeatMap, unanswered: u64) -> Vec<(String, Swa
     }
     if unanswered > 0 {
         let text = format!("{} ({})", subject.strip, number::count(unanswered));
-        legend.push((text, Swatch::Block(Look::Failed, 1.0)));
+        legend.push((text, Swatch::Block(SeriesStyle::Failed, 1.0)));
     }
     legend
 }

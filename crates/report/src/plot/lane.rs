@@ -3,7 +3,7 @@
 use truetail_analysis::series::TimeAxis;
 
 use super::frame::{Axis, Frame};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::over_time;
 use super::scale::{AxisScale, Tick, linear_ticks};
 use super::sheet::{Sheet, Swatch, draw_legend, heading, remark, stretches, time_axis};
@@ -18,7 +18,7 @@ const GAP: f64 = 14.0;
 
 pub(super) struct Line {
     pub(super) name: String,
-    pub(super) look: Look,
+    pub(super) look: SeriesStyle,
     pub(super) values: Vec<Option<f64>>,
 }
 

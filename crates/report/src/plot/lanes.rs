@@ -4,7 +4,7 @@ use truetail_analysis::figures::quantile_name;
 use truetail_analysis::series::{QuantileSeries, RunSeries};
 
 use super::lane::{Lane, Line, draw_lanes};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::over_time;
 use super::picture::Picture;
 use super::sheet::Sheet;
@@ -27,23 +27,23 @@ pub fn lanes(series: &RunSeries) -> Picture {
     sheet.finish()
 }
 
-fn rates(name: &str, look: Look, values: &[f64]) -> Line {
+fn rates(name: &str, look: SeriesStyle, values: &[f64]) -> Line {
     Line { name: name.to_owned(), look, values: values.iter().copied().map(Some).collect() }
 }
 
-fn counts(name: &str, look: Look, values: &[u64]) -> Line {
+fn counts(name: &str, look: SeriesStyle, values: &[u64]) -> Line {
     Line { name: name.to_owned(), look, values: values.iter().map(|value| Some(*value as f64)).collect() }
 }
 
 fn load(series: &RunSeries) -> Lane {
     let load = &series.load;
     let mut lines = vec![
-        rates("completed", Look::Completed, &load.completed_per_s),
-        rates("sent", Look::Sent, &load.sent_per_s),
-        rates("planned", Look::Planned, &load.planned_per_s),
+        rates("completed", SeriesStyle::Completed, &load.completed_per_s),
+        rates("sent", SeriesStyle::Sent, &load.sent_per_s),
+        rates("planned", SeriesStyle::Planned, &load.planned_per_s),
     ];
     if load.failed_per_s.iter().any(|rate| *rate > 0.0) {
-        lines.push(rates("failed", Look::Failed, &load.failed_per_s));
+        lines.push(rates("failed", SeriesStyle::Failed, &load.failed_per_s));
     }
     Lane { heading: "Requests per second", lines, times: false, nothing: "too few requests for a rate" }
 }
@@ -51,13 +51,13 @@ fn load(series: &RunSeries) -> Lane {
 fn waiting(series: &RunSeries) -> Lane {
     let load = &series.load;
     let lines = vec![
-        counts("in flight", Look::InFlight, &load.in_flight),
-        counts("backlog: due and not sent", Look::Backlog, &load.backlog),
+        counts("in flight", SeriesStyle::InFlight, &load.in_flight),
+        counts("backlog: due and not sent", SeriesStyle::Backlog, &load.backlog),
     ];
     Lane { heading: "Requests waiting", lines, times: false, nothing: "too few requests" }
 }
 
-fn quantiles(series: &[QuantileSeries], look: impl Fn(f64) -> Look) -> Vec<Line> {
+fn quantiles(series: &[QuantileSeries], look: impl Fn(f64) -> SeriesStyle) -> Vec<Line> {
     let line = |one: &QuantileSeries| Line {
         name: if one.q >= 1.0 { "max".to_owned() } else { quantile_name(one.q) },
         look: look(one.q),
@@ -69,11 +69,11 @@ fn quantiles(series: &[QuantileSeries], look: impl Fn(f64) -> Look) -> Vec<Line>
 
 fn response_time(series: &RunSeries) -> Lane {
     let look = |q: f64| match q {
-        q if q >= 1.0 => Look::Max,
-        q if q >= 0.999 => Look::P999,
-        q if q >= 0.99 => Look::P99,
-        q if q >= 0.9 => Look::P90,
-        _ => Look::P50,
+        q if q >= 1.0 => SeriesStyle::Max,
+        q if q >= 0.999 => SeriesStyle::P999,
+        q if q >= 0.99 => SeriesStyle::P99,
+        q if q >= 0.9 => SeriesStyle::P90,
+        _ => SeriesStyle::P50,
     };
     let lines = quantiles(&series.response_time, look);
     Lane {
@@ -86,9 +86,9 @@ fn response_time(series: &RunSeries) -> Lane {
 
 fn generator_lag(series: &RunSeries) -> Lane {
     let look = |q: f64| match q {
-        q if q >= 1.0 => Look::LagMax,
-        q if q >= 0.99 => Look::Lag,
-        _ => Look::LagP50,
+        q if q >= 1.0 => SeriesStyle::LagMax,
+        q if q >= 0.99 => SeriesStyle::Lag,
+        _ => SeriesStyle::LagP50,
     };
     let lines = quantiles(&series.generator_lag, look);
     let all_zero = lines.iter().flat_map(|line| line.values.iter().flatten()).all(|value| *value <= 1.0);

@@ -2,7 +2,7 @@
 
 /// A series of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Look {
+pub(super) enum SeriesStyle {
     Response,
     Service,
     Shadow,
@@ -44,35 +44,35 @@ const BLACK: &str = "#1A1A1A";
 const OTHERS: [(&str, &str, &str); 3] =
     [(GREEN, "s-other-0", "10 4"), (PURPLE, "s-other-1", "4 3"), (ORANGE, "s-other-2", "8 4 2 4")];
 
-impl Look {
+impl SeriesStyle {
     /// Returns the colour on white, the class for recolouring, and the dashes, empty for a solid line.
     const fn parts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Look::Response => (BLUE, "s-response", ""),
-            Look::Service => (SKY, "s-service", ""),
-            Look::Shadow => (VERMILLION, "s-shadow", ""),
-            Look::Closed => (VERMILLION, "s-closed", ""),
-            Look::Corrected => (ORANGE, "s-corrected", "9 5"),
-            Look::Truth => (BLACK, "s-truth", "1.5 5"),
-            Look::Planned => (GRAY, "s-planned", "6 4"),
-            Look::Sent => (GREEN, "s-sent", ""),
-            Look::Completed => (BLUE, "s-completed", ""),
-            Look::Failed => (VERMILLION, "s-failed", ""),
-            Look::Backlog => (ORANGE, "s-backlog", ""),
-            Look::InFlight => (SKY, "s-in-flight", ""),
-            Look::P50 => (SKY, "s-p50", ""),
-            Look::P90 => (BLUE, "s-p90", ""),
-            Look::P99 => (GREEN, "s-p99", ""),
-            Look::P999 => (ORANGE, "s-p999", ""),
-            Look::Max => (VERMILLION, "s-max", ""),
-            Look::Lag => (PURPLE, "s-lag", ""),
-            Look::LagP50 => (BLUE, "s-lag-p50", ""),
-            Look::LagMax => (GRAY, "s-lag-max", ""),
-            Look::Wait => (ORANGE, "s-wait", ""),
-            Look::Connect => (SKY, "s-connect", ""),
-            Look::GeneratorPause => (PURPLE, "s-pause-generator", ""),
-            Look::ServerPause => (VERMILLION, "s-pause-server", ""),
-            Look::Other(n) => OTHERS[n % OTHERS.len()],
+            SeriesStyle::Response => (BLUE, "s-response", ""),
+            SeriesStyle::Service => (SKY, "s-service", ""),
+            SeriesStyle::Shadow => (VERMILLION, "s-shadow", ""),
+            SeriesStyle::Closed => (VERMILLION, "s-closed", ""),
+            SeriesStyle::Corrected => (ORANGE, "s-corrected", "9 5"),
+            SeriesStyle::Truth => (BLACK, "s-truth", "1.5 5"),
+            SeriesStyle::Planned => (GRAY, "s-planned", "6 4"),
+            SeriesStyle::Sent => (GREEN, "s-sent", ""),
+            SeriesStyle::Completed => (BLUE, "s-completed", ""),
+            SeriesStyle::Failed => (VERMILLION, "s-failed", ""),
+            SeriesStyle::Backlog => (ORANGE, "s-backlog", ""),
+            SeriesStyle::InFlight => (SKY, "s-in-flight", ""),
+            SeriesStyle::P50 => (SKY, "s-p50", ""),
+            SeriesStyle::P90 => (BLUE, "s-p90", ""),
+            SeriesStyle::P99 => (GREEN, "s-p99", ""),
+            SeriesStyle::P999 => (ORANGE, "s-p999", ""),
+            SeriesStyle::Max => (VERMILLION, "s-max", ""),
+            SeriesStyle::Lag => (PURPLE, "s-lag", ""),
+            SeriesStyle::LagP50 => (BLUE, "s-lag-p50", ""),
+            SeriesStyle::LagMax => (GRAY, "s-lag-max", ""),
+            SeriesStyle::Wait => (ORANGE, "s-wait", ""),
+            SeriesStyle::Connect => (SKY, "s-connect", ""),
+            SeriesStyle::GeneratorPause => (PURPLE, "s-pause-generator", ""),
+            SeriesStyle::ServerPause => (VERMILLION, "s-pause-server", ""),
+            SeriesStyle::Other(n) => OTHERS[n % OTHERS.len()],
         }
     }
 

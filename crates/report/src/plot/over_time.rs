@@ -3,7 +3,7 @@
 use truetail_analysis::series::{PauseSpan, PausedSide, RunSeries, TimeAxis};
 
 use super::frame::{Axis, Frame};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::scale::{AxisScale, linear_ticks};
 use super::sheet::Swatch;
 use super::svg::{Rect, Svg};
@@ -34,19 +34,19 @@ pub(super) fn shade(svg: &mut Svg, frame: &Frame, place: Rect, pauses: &[PauseSp
 }
 
 /// Shades a stretch of time over the height of `place`.
-pub(super) fn shade_span(svg: &mut Svg, frame: &Frame, place: Rect, (from_s, to_s): (f64, f64), look: Look) {
+pub(super) fn shade_span(svg: &mut Svg, frame: &Frame, place: Rect, (from_s, to_s): (f64, f64), look: SeriesStyle) {
     let (from, to) = (frame.x(from_s), frame.x(to_s));
     svg.block(Rect { x: from, y: place.y, width: (to - from).max(NARROWEST), height: place.height }, look, SHADE);
 }
 
-pub(super) fn shade_swatch(look: Look) -> Swatch {
+pub(super) fn shade_swatch(look: SeriesStyle) -> Swatch {
     Swatch::Block(look, SHADE * 1.5)
 }
 
-const fn look(side: PausedSide) -> Look {
+const fn look(side: PausedSide) -> SeriesStyle {
     match side {
-        PausedSide::Generator => Look::GeneratorPause,
-        PausedSide::Server => Look::ServerPause,
+        PausedSide::Generator => SeriesStyle::GeneratorPause,
+        PausedSide::Server => SeriesStyle::ServerPause,
     }
 }
 

@@ -4,7 +4,7 @@ use truetail_analysis::series::{CurveKind, CurvePoint, PercentileCurve, RunSerie
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, percentile_ticks};
 use super::sheet::{Sheet, Swatch, remark, time_axis};
@@ -17,9 +17,9 @@ const BRACKET: f64 = 0.35;
 /// The axis ends at 99 % or later.
 const SHORTEST_AXIS: f64 = 100.0;
 
-struct Drawn<'a> {
+struct StyledCurve<'a> {
     name: String,
-    look: Look,
+    look: SeriesStyle,
     curve: &'a PercentileCurve,
     width: f64,
 }
@@ -31,7 +31,7 @@ pub fn percentiles(runs: &[(&str, &RunSeries)]) -> Picture {
     if curves.is_empty() {
         return Sheet::nothing(TITLE, "Too few answers for any percentile.");
     }
-    let first = curves.iter().find(|drawn| drawn.look == Look::Response).map(|drawn| drawn.curve);
+    let first = curves.iter().find(|drawn| drawn.look == SeriesStyle::Response).map(|drawn| drawn.curve);
     let subtitle = first.map_or(String::new(), said_of);
     let mut sheet = Sheet::new(TITLE, &subtitle, HEIGHT, &legend(&curves, first));
     let frame = Frame::in_area(sheet.area, shares(&curves), times(&curves));
@@ -52,25 +52,25 @@ pub fn percentiles(runs: &[(&str, &RunSeries)]) -> Picture {
     sheet.finish()
 }
 
-fn drawn<'a>(runs: &[(&str, &'a RunSeries)]) -> Vec<Drawn<'a>> {
+fn drawn<'a>(runs: &[(&str, &'a RunSeries)]) -> Vec<StyledCurve<'a>> {
     let Some(((name, run), others)) = runs.split_first() else { return Vec::new() };
     let of_first = |curve: &'a PercentileCurve| {
         let (what, look, width) = match curve.kind {
-            CurveKind::ResponseTime => ("response time", Look::Response, 3.0),
-            CurveKind::ServiceTime => ("service time", Look::Service, 2.0),
-            CurveKind::ClosedLoopShadow => ("what a closed-loop tool would have reported", Look::Shadow, 2.0),
-            CurveKind::Corrected => ("corrected by HdrHistogram's method", Look::Corrected, 2.0),
-            CurveKind::Truth => ("exact", Look::Truth, 2.0),
+            CurveKind::ResponseTime => ("response time", SeriesStyle::Response, 3.0),
+            CurveKind::ServiceTime => ("service time", SeriesStyle::Service, 2.0),
+            CurveKind::ClosedLoopShadow => ("what a closed-loop tool would have reported", SeriesStyle::Shadow, 2.0),
+            CurveKind::Corrected => ("corrected by HdrHistogram's method", SeriesStyle::Corrected, 2.0),
+            CurveKind::Truth => ("exact", SeriesStyle::Truth, 2.0),
         };
-        let is_alone = others.is_empty() || name.is_empty() || look != Look::Response;
-        Drawn { name: if is_alone { what.to_owned() } else { format!("{what}: {name}") }, look, curve, width }
+        let is_alone = others.is_empty() || name.is_empty() || look != SeriesStyle::Response;
+        StyledCurve { name: if is_alone { what.to_owned() } else { format!("{what}: {name}") }, look, curve, width }
     };
-    let mut curves: Vec<Drawn<'a>> = run.curves.iter().map(of_first).collect();
+    let mut curves: Vec<StyledCurve<'a>> = run.curves.iter().map(of_first).collect();
     for (n, (name, run)) in others.iter().enumerate() {
         let response_time = run.curves.iter().find(|curve| curve.kind == CurveKind::ResponseTime);
-        curves.extend(response_time.map(|curve| Drawn {
+        curves.extend(response_time.map(|curve| StyledCurve {
             name: (*name).to_owned(),
-            look: Look::Other(n),
+            look: SeriesStyle::Other(n),
             curve,
             width: 2.0,
         }));
@@ -85,16 +85,16 @@ fn said_of(curve: &PercentileCurve) -> String {
     )
 }
 
-fn legend(curves: &[Drawn<'_>], first: Option<&PercentileCurve>) -> Vec<(String, Swatch)> {
+fn legend(curves: &[StyledCurve<'_>], first: Option<&PercentileCurve>) -> Vec<(String, Swatch)> {
     let mut legend: Vec<(String, Swatch)> =
         curves.iter().map(|drawn| (drawn.name.clone(), Swatch::Line(drawn.look))).collect();
     let has_band = first.is_some_and(|curve| !band(curve).is_empty());
     let has_bracket = first.is_some_and(|curve| !bracket(curve).is_empty());
     let is_open = first.is_some_and(|curve| band(curve).iter().any(|(.., high)| *high == u64::MAX));
     let interval = if is_open { "its 95% interval, open where it has no upper end" } else { "its 95% interval" };
-    legend.extend(has_band.then(|| (interval.to_owned(), Swatch::Block(Look::Response, BAND * 1.5))));
+    legend.extend(has_band.then(|| (interval.to_owned(), Swatch::Block(SeriesStyle::Response, BAND * 1.5))));
     legend.extend(
-        has_bracket.then(|| ("what the generator may have added".to_owned(), Swatch::Block(Look::Lag, BRACKET))),
+        has_bracket.then(|| ("what the generator may have added".to_owned(), Swatch::Block(SeriesStyle::Lag, BRACKET))),
     );
     legend
 }
@@ -107,13 +107,13 @@ fn place(frame: &Frame, point: &CurvePoint, value_ns: u64) -> (f64, f64) {
     (frame.x(at(point)), frame.y(value_ns.max(1) as f64))
 }
 
-fn shares(curves: &[Drawn<'_>]) -> Axis {
+fn shares(curves: &[StyledCurve<'_>]) -> Axis {
     let last = curves.iter().filter_map(|drawn| drawn.curve.points.last()).map(at).fold(1.0, f64::max);
     let to = (last * 1.3).max(SHORTEST_AXIS);
     Axis::new("share of requests that were at least as fast", AxisScale::Log { from: 1.0, to }, percentile_ticks(to))
 }
 
-fn times(curves: &[Drawn<'_>]) -> Axis {
+fn times(curves: &[StyledCurve<'_>]) -> Axis {
     let points = || curves.iter().flat_map(|drawn| &drawn.curve.points);
     let low = points().map(|point| point.value_ns.max(1) as f64).fold(f64::INFINITY, f64::min);
     let high = points().map(|point| point.high_ns.unwrap_or(0).max(point.value_ns).max(1) as f64).fold(0.0, f64::max);
@@ -136,21 +136,21 @@ fn draw_band(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     let band = band(curve);
     let high = band.iter().map(|(point, _, high)| place(frame, point, *high));
     let low = band.iter().rev().map(|(point, low, _)| place(frame, point, *low));
-    svg.area(&high.chain(low).collect::<Vec<_>>(), Look::Response, BAND);
+    svg.area(&high.chain(low).collect::<Vec<_>>(), SeriesStyle::Response, BAND);
 }
 
 fn draw_bracket(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     let bracket = bracket(curve);
     let high = bracket.iter().map(|(point, _)| place(frame, point, point.value_ns));
     let low = bracket.iter().rev().map(|(point, without)| place(frame, point, *without));
-    svg.area(&high.chain(low).collect::<Vec<_>>(), Look::Lag, BRACKET);
+    svg.area(&high.chain(low).collect::<Vec<_>>(), SeriesStyle::Lag, BRACKET);
 }
 
 /// Marks the end of the response time, with the reason.
 fn draw_end(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     let Some(last) = curve.points.last() else { return };
     let (x, y) = place(frame, last, last.value_ns);
-    svg.series(&[vec![(x, y)]], Look::Response, 9.0);
+    svg.series(&[vec![(x, y)]], SeriesStyle::Response, 9.0);
     if curve.unanswered_share > 0.0 {
         let text = format!("{} of the arrivals got no answer", number::share(curve.unanswered_share));
         let right = x > frame.inner.x + frame.inner.width * 0.5;

@@ -3,7 +3,7 @@
 use truetail_analysis::series::{EarlyEnds, SessionSeries};
 
 use super::layout::{FAINT_INK, INK};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::sheet::Sheet;
 use super::svg::{Anchor, Label, Rect};
@@ -38,7 +38,7 @@ pub fn session_ends(series: &SessionSeries) -> Picture {
         let row = sheet.take(ROW);
         let wide = (row.width - left - COUNT) * ends.sessions as f64 / largest as f64;
         let bar = Rect { x: row.x + left, y: row.y + (ROW - BAR) / 2.0, width: wide.max(2.0), height: BAR };
-        sheet.svg.block(bar, Look::Failed, 0.6);
+        sheet.svg.block(bar, SeriesStyle::Failed, 0.6);
         let share = number::share(ends.sessions as f64 / series.begun.max(1) as f64);
         let count = format!("{} ({share})", number::count(ends.sessions));
         for (x, text, color) in [(row.x, name, INK), (bar.x + bar.width + 10.0, &count, FAINT_INK)] {

@@ -5,7 +5,7 @@ use truetail_run::{SampledRequest, SampledSession, SessionEnding};
 
 use super::frame::Frame;
 use super::layout::INK;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::sheet::{Sheet, Swatch, legend_height};
 use super::svg::{Anchor, Label, Rect, Svg};
@@ -21,7 +21,7 @@ const THINK: f64 = 2.0;
 /// Lowest width of a request, so that it stays visible.
 const NARROWEST: f64 = 1.5;
 /// Adjacent steps look different; further steps reuse the looks.
-const STEPS: [Look; 4] = [Look::Response, Look::Sent, Look::InFlight, Look::Lag];
+const STEPS: [SeriesStyle; 4] = [SeriesStyle::Response, SeriesStyle::Sent, SeriesStyle::InFlight, SeriesStyle::Lag];
 /// Font size of a step's name in its bar, and the longest name in a legend.
 const NAME: f64 = 12.0;
 const LONGEST_NAME: f64 = 220.0;
@@ -43,7 +43,7 @@ pub fn session_waterfall(series: &SessionSeries) -> Picture {
         let (row, session) = (Rect { y: area.y + n as f64 * ROW, height: ROW, ..area }, &shown.session);
         let ends = [number::time(session.time_ns()), ending(session).to_owned()];
         draw_names(&mut sheet.svg, row, (shown.because, session.intended_start_ns), &ends);
-        Row { frame: &frame, session, middle: row.y + ROW / 2.0 }.draw(&mut sheet.svg, &series.steps);
+        SessionRow { frame: &frame, session, middle: row.y + ROW / 2.0 }.draw(&mut sheet.svg, &series.steps);
     }
     frame.draw_base(&mut sheet.svg);
     sheet.finish()
@@ -62,12 +62,12 @@ fn unanswered(session: &SampledSession) -> Option<u64> {
     session.requests.last().filter(|last| last.end_ns.is_none()).map(|last| last.sent_ns)
 }
 
-fn look_of(step: u32) -> Look {
+fn look_of(step: u32) -> SeriesStyle {
     STEPS[step as usize % STEPS.len()]
 }
 
 fn legend(series: &SessionSeries) -> Vec<(String, Swatch)> {
-    let block = |name: &str, look: Look, opacity: f64| (name.to_owned(), Swatch::Block(look, opacity));
+    let block = |name: &str, look: SeriesStyle, opacity: f64| (name.to_owned(), Swatch::Block(look, opacity));
     let sessions = || series.sampled.iter().map(|shown| &shown.session);
     let is_ended = |session: &SampledSession| matches!(session.ending, SessionEnding::EndedEarly(_));
     let mut legend = Vec::new();
@@ -78,28 +78,28 @@ fn legend(series: &SessionSeries) -> Vec<(String, Swatch)> {
     } else {
         legend.push(block("requests: steps that follow each other differ in colour", look_of(0), 0.6));
     }
-    legend.push(block("due, and not sent yet", Look::Wait, 0.8));
+    legend.push(block("due, and not sent yet", SeriesStyle::Wait, 0.8));
     let between = if series.has_retries { "think time, or the interval of a retry" } else { "think time" };
-    legend.push((between.to_owned(), Swatch::Line(Look::LagMax)));
+    legend.push((between.to_owned(), Swatch::Line(SeriesStyle::LagMax)));
     if sessions().any(|session| session.left_out > 0) {
-        legend.push(block("requests that are not kept", Look::Truth, 0.25));
+        legend.push(block("requests that are not kept", SeriesStyle::Truth, 0.25));
     }
     if sessions().any(is_ended) {
-        legend.push(("the request that ended its session".to_owned(), Swatch::Line(Look::Failed)));
+        legend.push(("the request that ended its session".to_owned(), Swatch::Line(SeriesStyle::Failed)));
     }
     if sessions().any(|session| unanswered(session).is_some()) {
-        legend.push(block("no answer until the run ended", Look::LagMax, 0.3));
+        legend.push(block("no answer until the run ended", SeriesStyle::LagMax, 0.3));
     }
     legend
 }
 
-struct Row<'a> {
+struct SessionRow<'a> {
     frame: &'a Frame,
     session: &'a SampledSession,
     middle: f64,
 }
 
-impl Row<'_> {
+impl SessionRow<'_> {
     fn draw(&self, svg: &mut Svg, steps: &[String]) {
         let session = self.session;
         let ends = session.requests.iter().map(|request| request.end_ns.unwrap_or(session.end_ns));
@@ -108,10 +108,10 @@ impl Row<'_> {
         let gaps: Vec<(u64, u64)> = before.zip(&session.requests).map(|(from, next)| (from, next.due_ns)).collect();
         let last = gaps.len().saturating_sub(1);
         let (thinks, left_out) = gaps.split_at(if session.left_out > 0 { last } else { gaps.len() });
-        svg.blocks(&self.blocks(thinks, THINK), Look::LagMax, 0.9);
-        svg.blocks(&self.blocks(left_out, WAIT), Look::Truth, 0.25);
+        svg.blocks(&self.blocks(thinks, THINK), SeriesStyle::LagMax, 0.9);
+        svg.blocks(&self.blocks(left_out, WAIT), SeriesStyle::Truth, 0.25);
         let waits: Vec<(u64, u64)> = session.requests.iter().map(|request| (request.due_ns, request.sent_ns)).collect();
-        svg.blocks(&self.blocks(&waits, WAIT), Look::Wait, 0.8);
+        svg.blocks(&self.blocks(&waits, WAIT), SeriesStyle::Wait, 0.8);
         for (nth, look) in (0..).zip(STEPS) {
             let is_mine = |request: &&SampledRequest| request.step as usize % STEPS.len() == nth;
             let mine = session.requests.iter().filter(is_mine).filter_map(|request| self.request(request));
@@ -119,12 +119,12 @@ impl Row<'_> {
         }
         session.requests.iter().for_each(|request| self.draw_name(svg, request, steps));
         if let Some(from) = unanswered(session) {
-            svg.blocks(&self.blocks(&[(from, session.end_ns)], WAIT), Look::LagMax, 0.3);
+            svg.blocks(&self.blocks(&[(from, session.end_ns)], WAIT), SeriesStyle::LagMax, 0.3);
         }
         if matches!(session.ending, SessionEnding::EndedEarly(_)) {
             let x = self.x(session.end_ns);
             let stroke = vec![(x, self.middle - REQUEST / 2.0 - 3.0), (x, self.middle + REQUEST / 2.0 + 3.0)];
-            svg.series(&[stroke], Look::Failed, 3.0);
+            svg.series(&[stroke], SeriesStyle::Failed, 3.0);
         }
     }
 

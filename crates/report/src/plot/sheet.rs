@@ -2,7 +2,7 @@
 
 use super::frame::{Axis, Frame};
 use super::layout::{FAINT_INK, INK, MARGIN, TEXT, WIDTH};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, log_time_ticks};
 use super::svg::{Anchor, Label, Rect, Svg};
@@ -16,8 +16,8 @@ const LEGEND_LINE: f64 = 22.0;
 /// Sample of a series in a legend.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Swatch {
-    Line(Look),
-    Block(Look, f64),
+    Line(SeriesStyle),
+    Block(SeriesStyle, f64),
 }
 
 /// A picture in progress.

@@ -34,15 +34,15 @@ pub struct Curve {
 
 impl Curve {
     /// Returns the response times of a run, over all planned arrivals after the warm-up.
-    pub fn of(name: impl Into<String>, role: Role, run: &Run) -> Curve {
-        let curve = Curve::of_snapshot(name.into(), role, &run.snapshot);
+    pub fn from_run(name: impl Into<String>, role: Role, run: &Run) -> Curve {
+        let curve = Curve::from_snapshot(name.into(), role, &run.snapshot);
         let p99 = (curve.arrivals > 0).then(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99));
         Curve { p99: p99.map(|p99| number::quantile(&p99)), ..curve }
     }
 
     /// Returns the latencies of a load tool: all of them if it gave data, else the quantiles that it printed, over
     /// `measured` requests. `p99` is for the legend.
-    pub fn of_tool(
+    pub fn from_tool(
         name: &str,
         role: Role,
         data: &Snapshot,
@@ -50,7 +50,7 @@ impl Curve {
         measured: u64,
         p99: Option<u64>,
     ) -> Curve {
-        let curve = Curve::of_snapshot(name.to_owned(), role, data);
+        let curve = Curve::from_snapshot(name.to_owned(), role, data);
         let p99 = p99.map(number::time).or(Some("not given".to_owned()));
         if curve.answered.is_empty() {
             let arrivals = if points.is_empty() { 0 } else { measured.max(1) };
@@ -60,7 +60,7 @@ impl Curve {
     }
 
     /// Returns the exact response times of a scenario.
-    pub fn of_truth(name: &str, truth: &Truth) -> Curve {
+    pub fn from_truth(name: &str, truth: &Truth) -> Curve {
         let mut answered: Vec<(u64, u64)> = Vec::new();
         for (rank, time) in (1..).zip(truth.answered()) {
             match answered.last_mut() {
@@ -72,7 +72,7 @@ impl Curve {
         Curve { name: name.to_owned(), role: Role::Truth, answered, arrivals: truth.count(), points: Vec::new(), p99 }
     }
 
-    fn of_snapshot(name: String, role: Role, snapshot: &Snapshot) -> Curve {
+    fn from_snapshot(name: String, role: Role, snapshot: &Snapshot) -> Curve {
         let answers = snapshot.metric(Metric::ResponseTime);
         let longest = answers.max().unwrap_or_default().0;
         let mut so_far = 0;
@@ -147,7 +147,7 @@ struct Axes<'a> {
 const OF_RUNS: Axes<'_> = Axes { shares: "share of arrivals that were at least as fast", times: "response time" };
 
 /// Returns the axes of load tools. `times` names the times that they report.
-const fn of_tools(times: &str) -> Axes<'_> {
+const fn tool_axes(times: &str) -> Axes<'_> {
     Axes { shares: "share of requests that were at least as fast", times }
 }
 
@@ -160,7 +160,7 @@ pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
 /// Draws a few load tools and the truth, with the legend above. `times` names the times that the tools report.
 pub fn tool_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &of_tools(times))
+    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &tool_axes(times))
 }
 
 /// Draws many load tools and the truth, with the legend beside the frame. `times` names what the tools report.
@@ -168,7 +168,7 @@ pub fn many_tools_spectrum(title: &str, subtitle: &str, times: &str, curves: &[C
     let mut canvas = Canvas::new(title, subtitle, &[], Swatch::Line);
     let entries: Vec<LegendEntry<'_>> = curves.iter().map(Curve::entry).collect();
     canvas.legend_beside("p99", &entries);
-    draw_curves(canvas, curves, &of_tools(times))
+    draw_curves(canvas, curves, &tool_axes(times))
 }
 
 fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes<'_>) -> Picture {
@@ -196,7 +196,7 @@ pub fn run_spectrum(run: &Run) -> Picture {
         LoadModelKind::PartlyOpen => ("partly open", Role::Other(0)),
     };
     let of = offered.name.as_ref().or(offered.url.as_ref()).map_or("this run", String::as_str);
-    let curve = Curve::of(name, role, run);
+    let curve = Curve::from_run(name, role, run);
     let subtitle = subtitle(&[&curve]);
     spectrum(&format!("Response time of {of}"), &subtitle, &[curve])
 }
@@ -303,7 +303,7 @@ mod tests {
     fn quantiles_alone_stand_at_their_places() {
         let data = Snapshot::default();
         let points = [(0.5, 10), (0.99, 20), (1.0, 30)];
-        let curve = Curve::of_tool("x", Role::Closed, &data, &points, 1_000, Some(20));
+        let curve = Curve::from_tool("x", Role::Closed, &data, &points, 1_000, Some(20));
         let places: Vec<_> = curve.places_of_points().map(|(at, value)| (at.round(), value)).collect();
         assert_eq!(places, [(2.0, 10.0), (100.0, 20.0), (1_600.0, 30.0)]);
         assert_eq!((curve.unanswered(), curve.steps().len()), (0, 0));

@@ -4,7 +4,7 @@ use truetail_analysis::series::RunSeries;
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::over_time;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_time_ticks};
@@ -17,9 +17,9 @@ const OPACITY: f64 = 0.75;
 pub fn start_delay(series: &RunSeries) -> Picture {
     let delay = &series.start_delay;
     let layers = [
-        ("connecting", Look::Connect, &delay.connect_ns),
-        ("waiting for a connection", Look::Wait, &delay.connection_wait_ns),
-        ("generator lag", Look::Lag, &delay.generator_lag_ns),
+        ("connecting", SeriesStyle::Connect, &delay.connect_ns),
+        ("waiting for a connection", SeriesStyle::Wait, &delay.connection_wait_ns),
+        ("generator lag", SeriesStyle::Lag, &delay.generator_lag_ns),
     ];
     let columns = delay.generator_lag_ns.len();
     let mut tops = vec![vec![0.0; columns]];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::look::{Look, neutral_class};
+use super::look::{SeriesStyle, neutral_class};
 use crate::markup::escaped;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,7 +156,7 @@ impl Svg {
 
     /// Draws the line of a series through stretches of `points`; a stretch of one point is a dot. Coordinates are
     /// relative and have one decimal, which keeps long lines short.
-    pub(super) fn series(&mut self, stretches: &[Vec<(f64, f64)>], look: Look, width: f64) {
+    pub(super) fn series(&mut self, stretches: &[Vec<(f64, f64)>], look: SeriesStyle, width: f64) {
         let mut path = String::new();
         let mut pen = Pen::default();
         for points in stretches {
@@ -183,7 +183,7 @@ impl Svg {
     }
 
     /// Fills the outline `points` in the colour of a series.
-    pub(super) fn area(&mut self, points: &[(f64, f64)], look: Look, opacity: f64) {
+    pub(super) fn area(&mut self, points: &[(f64, f64)], look: SeriesStyle, opacity: f64) {
         if points.len() < 3 {
             return;
         }
@@ -192,13 +192,13 @@ impl Svg {
         self.filled(&format!("<path d=\"{path}z\""), look, opacity);
     }
 
-    pub(super) fn block(&mut self, rect: Rect, look: Look, opacity: f64) {
+    pub(super) fn block(&mut self, rect: Rect, look: SeriesStyle, opacity: f64) {
         let [x, y, width, height] = [rect.x, rect.y, rect.width.max(0.0), rect.height.max(0.0)].map(short);
         self.filled(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""), look, opacity);
     }
 
     /// Draws rectangles in the colour of a series in one path, which is shorter than separate elements.
-    pub(super) fn blocks(&mut self, rects: &[Rect], look: Look, opacity: f64) {
+    pub(super) fn blocks(&mut self, rects: &[Rect], look: SeriesStyle, opacity: f64) {
         let mut path = String::new();
         for rect in rects {
             let [x, y, width, height] = [rect.x, rect.y, rect.width.max(0.0), rect.height.max(0.0)].map(short);
@@ -209,13 +209,20 @@ impl Svg {
         }
     }
 
-    fn filled(&mut self, element: &str, look: Look, opacity: f64) {
+    fn filled(&mut self, element: &str, look: SeriesStyle, opacity: f64) {
         let (color, class, opacity) = (look.color(), look.class(), short(opacity));
         self.push(&format!("{element} class=\"{class}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>"));
     }
 
     /// Draws cells of a grid as horizontal dashes. `path` is in columns and rows, from the lower left corner of `area`.
-    pub(super) fn cells(&mut self, path: &str, area: Rect, (columns, rows): (f64, f64), look: Look, opacity: f64) {
+    pub(super) fn cells(
+        &mut self,
+        path: &str,
+        area: Rect,
+        (columns, rows): (f64, f64),
+        look: SeriesStyle,
+        opacity: f64,
+    ) {
         if path.is_empty() {
             return;
         }

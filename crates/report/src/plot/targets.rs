@@ -4,7 +4,7 @@ use truetail_run::{Findings, Quantile, TargetFindings};
 
 use super::frame::{Axis, Frame};
 use super::layout::{FAINT_INK, INK};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::AxisScale;
 use super::sheet::{Sheet, Swatch, time_axis};
@@ -17,8 +17,12 @@ const TITLE: &str = "Response time by target";
 const MAX_ROWS: usize = 24;
 const ROW: f64 = 30.0;
 const WIDEST_NAME: f64 = 300.0;
-const QUANTILES: [(f64, &str, Look); 4] =
-    [(0.5, "p50", Look::P50), (0.9, "p90", Look::P90), (0.99, "p99", Look::P99), (1.0, "max", Look::Max)];
+const QUANTILES: [(f64, &str, SeriesStyle); 4] = [
+    (0.5, "p50", SeriesStyle::P50),
+    (0.9, "p90", SeriesStyle::P90),
+    (0.99, "p99", SeriesStyle::P99),
+    (1.0, "max", SeriesStyle::Max),
+];
 
 /// Draws percentiles of the response time of each target, one row per target.
 pub fn targets(findings: &Findings) -> Picture {
@@ -71,9 +75,10 @@ pub fn targets(findings: &Findings) -> Picture {
             color: FAINT_INK,
             bold: false,
         });
-        let places: Vec<(Look, f64)> = points(target).into_iter().map(|(look, value)| (look, frame.x(value))).collect();
+        let places: Vec<(SeriesStyle, f64)> =
+            points(target).into_iter().map(|(look, value)| (look, frame.x(value))).collect();
         if let (Some(first), Some(last)) = (places.first(), places.last()) {
-            sheet.svg.series(&[vec![(first.1, y), (last.1, y)]], Look::LagMax, 1.5);
+            sheet.svg.series(&[vec![(first.1, y), (last.1, y)]], SeriesStyle::LagMax, 1.5);
         }
         places.into_iter().for_each(|(look, x)| sheet.svg.series(&[vec![(x, y)]], look, 9.0));
     }
@@ -81,9 +86,10 @@ pub fn targets(findings: &Findings) -> Picture {
     sheet.finish()
 }
 
-fn points(target: &TargetFindings) -> Vec<(Look, f64)> {
+fn points(target: &TargetFindings) -> Vec<(SeriesStyle, f64)> {
     let known = |q: f64| target.response_time.quantiles.iter().find(move |quantile| quantile.q == q);
     let is_number = |quantile: &&Quantile| quantile.supported && !quantile.at_least && !quantile.no_answer;
-    let point = |(q, _, look): (f64, &str, Look)| Some((look, known(q).filter(is_number)?.value_ns?.max(1) as f64));
+    let point =
+        |(q, _, look): (f64, &str, SeriesStyle)| Some((look, known(q).filter(is_number)?.value_ns?.max(1) as f64));
     QUANTILES.into_iter().filter_map(point).collect()
 }

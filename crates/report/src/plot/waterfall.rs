@@ -1,10 +1,10 @@
 //! A few streams in full, one below the other.
 
-use truetail_analysis::series::{ShownBecause, StreamSeries};
+use truetail_analysis::series::{SampleReason, StreamSeries};
 use truetail_run::{EventMark, SampledStream, StreamEnding};
 
 use super::frame::{Axis, Frame};
-use super::look::Look;
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_time_ticks};
 use super::sheet::{Sheet, Swatch, heading, legend_height, remark};
@@ -41,7 +41,8 @@ pub fn waterfall(series: &StreamSeries) -> Picture {
         let (row, stream) = (Rect { y: area.y + n as f64 * ROW, height: ROW, ..area }, &shown.stream);
         let ends = [number::time(stream.length_ns()), stream.ending.describe().to_owned()];
         draw_names(&mut sheet.svg, row, (shown.because, stream.intended_start_ns), &ends);
-        Row { frame: &frame, stream: &shown.stream, middle: row.y + ROW / 2.0 }.draw(&mut sheet.svg, series.stall_ns);
+        StreamRow { frame: &frame, stream: &shown.stream, middle: row.y + ROW / 2.0 }
+            .draw(&mut sheet.svg, series.stall_ns);
     }
     frame.draw_base(&mut sheet.svg);
     sheet.finish()
@@ -50,20 +51,20 @@ pub fn waterfall(series: &StreamSeries) -> Picture {
 fn legend(series: &StreamSeries) -> Vec<(String, Swatch)> {
     let streams = || series.sampled.iter().map(|shown| &shown.stream);
     let marks = || streams().flat_map(|stream| &stream.marks);
-    let block = |name: &str, look: Look, opacity: f64| (name.to_owned(), Swatch::Block(look, opacity));
+    let block = |name: &str, look: SeriesStyle, opacity: f64| (name.to_owned(), Swatch::Block(look, opacity));
     let mut legend = vec![
-        block("not sent yet", Look::Wait, 0.8),
-        block("sent, no event yet", Look::InFlight, 0.5),
-        ("events".to_owned(), Swatch::Line(Look::Response)),
+        block("not sent yet", SeriesStyle::Wait, 0.8),
+        block("sent, no event yet", SeriesStyle::InFlight, 0.5),
+        ("events".to_owned(), Swatch::Line(SeriesStyle::Response)),
     ];
     if marks().any(|mark| mark.coalesced > 0) {
-        legend.push(("some of them read together".to_owned(), Swatch::Line(Look::Lag)));
+        legend.push(("some of them read together".to_owned(), Swatch::Line(SeriesStyle::Lag)));
     }
     if streams().any(|stream| stalls(stream, series.stall_ns).next().is_some()) {
-        legend.push(block("stall", Look::Failed, 0.3));
+        legend.push(block("stall", SeriesStyle::Failed, 0.3));
     }
     if streams().any(|stream| stream.ending != StreamEnding::Complete) {
-        legend.push(block("nothing came until the end", Look::LagMax, 0.45));
+        legend.push(block("nothing came until the end", SeriesStyle::LagMax, 0.45));
     }
     legend
 }
@@ -81,11 +82,11 @@ pub(super) fn draw_frame(sheet: &mut Sheet, rows: usize, longest: f64, label: &s
 }
 
 /// Draws the reason for the selection and the due time at the left, and the length and the ending at the right.
-pub(super) fn draw_names(svg: &mut Svg, row: Rect, (because, due_ns): (ShownBecause, u64), ends: &[String; 2]) {
+pub(super) fn draw_names(svg: &mut Svg, row: Rect, (because, due_ns): (SampleReason, u64), ends: &[String; 2]) {
     let why = match because {
-        ShownBecause::Slowest => "slowest",
-        ShownBecause::Median => "median of a sample",
-        ShownBecause::Chance => "by chance",
+        SampleReason::Slowest => "slowest",
+        SampleReason::Median => "median of a sample",
+        SampleReason::Chance => "by chance",
     };
     let middle = row.y + ROW / 2.0;
     heading(svg, row.x, middle - 3.0, why);
@@ -105,26 +106,26 @@ fn stalls(stream: &SampledStream, stall_ns: Option<u64>) -> impl Iterator<Item =
     all.filter(move |(from, to)| stall_ns.is_some_and(|stall| to.saturating_sub(*from) >= stall))
 }
 
-struct Row<'a> {
+struct StreamRow<'a> {
     frame: &'a Frame,
     stream: &'a SampledStream,
     middle: f64,
 }
 
-impl Row<'_> {
+impl StreamRow<'_> {
     fn draw(&self, svg: &mut Svg, stall_ns: Option<u64>) {
         let stream = self.stream;
         let first = stream.marks.first().map_or(stream.end_ns, |mark| mark.from_ns);
         let sent = stream.actual_start_ns.clamp(stream.intended_start_ns, stream.end_ns);
         for (from, to) in stalls(stream, stall_ns) {
-            self.block(svg, (from, to), MARK, Look::Failed, 0.22);
+            self.block(svg, (from, to), MARK, SeriesStyle::Failed, 0.22);
         }
-        self.block(svg, (stream.intended_start_ns, sent), BAR, Look::Wait, 0.8);
-        self.block(svg, (sent, first), BAR, Look::InFlight, 0.5);
+        self.block(svg, (stream.intended_start_ns, sent), BAR, SeriesStyle::Wait, 0.8);
+        self.block(svg, (sent, first), BAR, SeriesStyle::InFlight, 0.5);
         if let Some(last) = stream.marks.last().filter(|_| stream.ending != StreamEnding::Complete) {
-            self.block(svg, (last.to_ns, stream.end_ns), BAR, Look::LagMax, 0.45);
+            self.block(svg, (last.to_ns, stream.end_ns), BAR, SeriesStyle::LagMax, 0.45);
         }
-        for (look, is_coalesced) in [(Look::Response, false), (Look::Lag, true)] {
+        for (look, is_coalesced) in [(SeriesStyle::Response, false), (SeriesStyle::Lag, true)] {
             let marks = || stream.marks.iter().filter(move |mark| (mark.coalesced > 0) == is_coalesced);
             for mark in marks().filter(|mark| self.width(mark) >= NARROWEST) {
                 self.block(svg, (mark.from_ns, mark.to_ns), MARK * 0.6, look, 0.6);
@@ -148,7 +149,7 @@ impl Row<'_> {
         vec![(x, self.middle - MARK / 2.0), (x, self.middle + MARK / 2.0)]
     }
 
-    fn block(&self, svg: &mut Svg, (from_ns, to_ns): (u64, u64), height: f64, look: Look, opacity: f64) {
+    fn block(&self, svg: &mut Svg, (from_ns, to_ns): (u64, u64), height: f64, look: SeriesStyle, opacity: f64) {
         let (x, width) = (self.x(from_ns), self.x(to_ns) - self.x(from_ns));
         if width >= 0.2 {
             svg.block(Rect { x, y: self.middle - height / 2.0, width, height }, look, opacity);

@@ -40,14 +40,14 @@ pub fn settling(findings: &Findings) -> Option<LabelledText> {
 /// Returns the report of a closed loop if it is provably too low: at p99, or at the quantile with the largest error.
 pub fn shadow(findings: &Findings) -> Option<LabelledText> {
     let shadow = findings.closed_loop_shadow.as_ref()?;
-    let quantile = told(shadow)?;
+    let quantile = shown_quantile(shadow)?;
     let users =
         if shadow.users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(shadow.users.into())) };
     Some(("Shadow", format!("a closed loop of {users} would have reported {}", omitted(quantile))))
 }
 
 /// Returns p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.
-fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
+fn shown_quantile(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
     let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && is_too_low(quantile);
     let factor = |quantile: &ShadowQuantile| quantile.omission_low.unwrap_or(0.0);
     let most = || shadow.quantiles.iter().filter(omits).max_by(|a, b| factor(a).total_cmp(&factor(b)));

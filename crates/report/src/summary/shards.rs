@@ -29,7 +29,7 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     if hidden > 0 {
         lines.push(format!("    and {hidden} more, whose lag is no larger; all are in run.json"));
     }
-    lines.extend(said(shards).into_iter().flat_map(|(label, text)| labelled_text(label, &text, style)));
+    lines.extend(remarks(shards).into_iter().flat_map(|(label, text)| labelled_text(label, &text, style)));
     lines
 }
 
@@ -58,7 +58,7 @@ fn cells(shard: &Shard, of: u32) -> Vec<String> {
     ]
 }
 
-fn said(shards: &Shards) -> Vec<(&'static str, String)> {
+fn remarks(shards: &Shards) -> Vec<(&'static str, String)> {
     let mut said = Vec::new();
     if !shards.missing.is_empty() {
         said.push(("Missing", format!("stripes {} of {}", ranges(&shards.missing), shards.of)));

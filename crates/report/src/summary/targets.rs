@@ -20,7 +20,8 @@ pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     if all < 2 {
         return Vec::new();
     }
-    let rows: Vec<Row> = (0..all.min(SHOWN)).map(|i| Row::new(findings.targets.get(i), books.get(i))).collect();
+    let rows: Vec<TargetRow> =
+        (0..all.min(SHOWN)).map(|i| TargetRow::new(findings.targets.get(i), books.get(i))).collect();
     let longest = rows.iter().map(|row| style.printable(&row.name).chars().count()).max().unwrap_or(0);
     let room = style.columns() - INDENT;
     let too_wide = text_table(&rows, longest).width(style).saturating_sub(room);
@@ -44,31 +45,31 @@ pub fn target_rows(run: &Run, findings: &Findings, most: usize) -> Vec<Vec<Strin
     let books = &run.facts.by_target;
     let all = books.len().max(findings.targets.len());
     let shown = if all < 2 { 0 } else { all.min(most) };
-    let row = |i| Row::new(findings.targets.get(i), books.get(i));
+    let row = |i| TargetRow::new(findings.targets.get(i), books.get(i));
     (0..shown).map(row).map(|row| [row.name].into_iter().chain(row.figures).collect()).collect()
 }
 
-struct Row {
+struct TargetRow {
     name: String,
     figures: Vec<String>,
 }
 
-impl Row {
-    fn new(found: Option<&TargetFindings>, books: Option<&TargetBooks>) -> Row {
+impl TargetRow {
+    fn new(found: Option<&TargetFindings>, books: Option<&TargetBooks>) -> TargetRow {
         let name = found.map(|found| found.name.clone());
         let tally = found.map(|found| found.tally).or(books.map(|books| books.tally)).unwrap_or_default();
         let error_statuses: u64 = books.map_or(0, |books| books.statuses.range(400..).map(|(_, n)| n).sum());
         let quantiles = found.map_or(&[][..], |found| &found.response_time.quantiles);
         let at = |q| quantiles.iter().find(|quantile| quantile.q == q).map_or("–".to_owned(), number::bracketed);
         let counts = [tally.planned, tally.unanswered() + error_statuses].map(number::count);
-        Row {
+        TargetRow {
             name: name.or(books.map(|books| format!("{} {}", books.method, books.url))).unwrap_or_default(),
             figures: counts.into_iter().chain(QUANTILES.map(at)).collect(),
         }
     }
 }
 
-fn text_table(rows: &[Row], longest_name: usize) -> TextTable {
+fn text_table(rows: &[TargetRow], longest_name: usize) -> TextTable {
     let names = QUANTILES.map(number::quantile_name);
     let mut columns = vec![("target", Align::Left), ("requests", Align::Right), ("errors", Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));

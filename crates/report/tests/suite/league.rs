@@ -11,7 +11,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
 use truetail_report::Style;
 use truetail_report::league::{LeagueTable, ToolData, csv, html, markdown, pictures, text};
-use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
+use truetail_run::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 
 const MS: u64 = 1_000_000;
 
@@ -109,7 +109,7 @@ fn where_answers_are_streams_the_csv_has_their_times() {
     let (league, truth) = (League::new(), StreamTruth::default());
     let first = vec![ClaimedQuantile { q: 0.99, value_ns: 7 * MS, printed: true }];
     let gaps = vec![ClaimedQuantile { q: 0.5, value_ns: 2 * MS, printed: true }];
-    let (measured, gap_of) = (Some(12), GapOf::Answer);
+    let (measured, gap_of) = (Some(12), GapMeaning::Answer);
     let claims = StreamClaims { first, first_max_ns: Some(9 * MS), measured, gaps, gap_max_ns: None, gap_of };
     let row = stream_row(&league.rows[0], Some(&claims), None, &truth);
     let table = LeagueTable { streams: Some((&truth, std::slice::from_ref(&row))), ..league.table() };

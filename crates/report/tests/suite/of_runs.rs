@@ -1,7 +1,7 @@
 //! Tests that pictures of runs are well-formed and of bounded size, and that a picture without data is a sentence.
 
 use truetail_analysis::findings;
-use truetail_analysis::series::{ObjectiveBooks, RunSeries, ShownBecause, ShownStream, StreamSeries, series};
+use truetail_analysis::series::{ObjectiveBooks, RunSeries, SampleReason, ShownStream, StreamSeries, series};
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::record::{Cause, Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Tally};
 use truetail_model::scenario::builtin;
@@ -66,7 +66,7 @@ fn streams_of_any_length_are_drawn() {
             first_content_ns: None,
             marks,
         };
-        let shown = ShownStream { because: ShownBecause::Slowest, stream };
+        let shown = ShownStream { because: SampleReason::Slowest, stream };
         let most = ObjectiveBooks { objective: None, met: 1 << 50, missed: 1, cannot_tell: 0, incomplete: 1 };
         let series =
             StreamSeries { stall_ns: Some(1), sampled: vec![shown], objectives: vec![most], ..StreamSeries::default() };

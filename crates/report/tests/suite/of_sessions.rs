@@ -1,6 +1,6 @@
 //! Tests that pictures of sessions are well-formed and small for any sessions.
 
-use truetail_analysis::series::{EarlyEnds, SessionSeries, ShownBecause, ShownSession};
+use truetail_analysis::series::{EarlyEnds, SampleReason, SessionSeries, ShownSession};
 use truetail_report::plot::{session_ends, session_waterfall};
 use truetail_run::{EarlyEnd, SampledRequest, SampledSession, SessionEnding};
 
@@ -25,7 +25,7 @@ fn session(requests: u64, ending: SessionEnding) -> SampledSession {
 }
 
 fn series(sessions: Vec<SampledSession>, steps: usize) -> SessionSeries {
-    let shown = |session| ShownSession { because: ShownBecause::Chance, session };
+    let shown = |session| ShownSession { because: SampleReason::Chance, session };
     SessionSeries {
         may_repeat: vec![false; steps],
         has_retries: false,

@@ -18,7 +18,7 @@ fn judged(name: &str, gates: &[&str]) -> (Run, Findings) {
 
 /// Reads the JUnit file of a run: the name of the suite and its cases.
 fn read(run: &Run, findings: &Findings) -> (String, Vec<TestCase>) {
-    let text = junit(&[JunitSuite::of(None, run, findings)]).unwrap();
+    let text = junit(&[JunitSuite::for_run(None, run, findings)]).unwrap();
     let suites = junit_parser::from_reader(text.as_bytes()).unwrap_or_else(|error| panic!("{error:?} in {text}"));
     let [suite] = <[_; 1]>::try_from(suites.suites).expect("one suite");
     assert_eq!(suite.tests, suite.cases.len() as u64, "{text}");

@@ -92,8 +92,8 @@ fn closed(scenario: &Scenario) -> Scenario {
 fn hiccup() -> Picture {
     let open = scenario("02");
     let curves = [
-        Curve::of("closed loop", Role::Closed, &simulated(&closed(&open))),
-        Curve::of("open loop", Role::Open, &simulated(&open)),
+        Curve::from_run("closed loop", Role::Closed, &simulated(&closed(&open))),
+        Curve::from_run("open loop", Role::Open, &simulated(&open)),
     ];
     spectrum("Response time of 02-single-hiccup", "The service stands still for one second in a minute.", &curves)
 }
@@ -101,9 +101,9 @@ fn hiccup() -> Picture {
 fn every_nth() -> Picture {
     let lab = every_nth::run(&every_nth::EveryNthOptions::default()).unwrap();
     let curves = [
-        Curve::of("closed-loop", Role::Closed, &lab.closed.run),
-        Curve::of("open-loop", Role::Open, &lab.open.run),
-        Curve::of("truth", Role::Truth, &lab.open.run),
+        Curve::from_run("closed-loop", Role::Closed, &lab.closed.run),
+        Curve::from_run("open-loop", Role::Open, &lab.open.run),
+        Curve::from_run("truth", Role::Truth, &lab.open.run),
     ];
     spectrum("A pause of 200 ms at every 500th request", "1 ms of work, 450 requests a second.", &curves)
 }
@@ -111,9 +111,9 @@ fn every_nth() -> Picture {
 fn order_router() -> Picture {
     let lab = order_router::run(&order_router::OrderRouterOptions::default()).unwrap();
     let curves = [
-        Curve::of("naive", Role::Closed, &lab.naive.run),
-        Curve::of("corrected", Role::Corrected, &lab.corrected.run),
-        Curve::of("open-loop", Role::Open, &lab.open.run),
+        Curve::from_run("naive", Role::Closed, &lab.naive.run),
+        Curve::from_run("corrected", Role::Corrected, &lab.corrected.run),
+        Curve::from_run("open-loop", Role::Open, &lab.open.run),
     ];
     spectrum("The order router", "Pauses of 10 ms every 800 ms, 20 000 requests a second.", &curves)
 }
@@ -140,6 +140,6 @@ fn crowded() -> Picture {
     let run = simulated(&scenario("04"));
     let names = ["ab", "wrk2 <&> friends", "k6 constant-arrival-rate", "JMeter precise throughput timer", "vegeta"];
     let roles = [Role::Open, Role::Closed, Role::Other(0), Role::Other(1), Role::Other(2)];
-    let curves: Vec<_> = names.iter().zip(roles).map(|(name, role)| Curve::of(*name, role, &run)).collect();
+    let curves: Vec<_> = names.iter().zip(roles).map(|(name, role)| Curve::from_run(*name, role, &run)).collect();
     spectrum(&"A title that is much too long for its place ".repeat(4), "", &curves)
 }

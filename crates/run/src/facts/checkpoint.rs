@@ -12,7 +12,7 @@ pub struct CheckpointFacts {
 
 impl CheckpointFacts {
     /// Merges the facts of two parts of a run. `None` means that a part ended.
-    pub fn and(whole: Option<CheckpointFacts>, part: Option<CheckpointFacts>) -> Option<CheckpointFacts> {
+    pub fn merged(whole: Option<CheckpointFacts>, part: Option<CheckpointFacts>) -> Option<CheckpointFacts> {
         match (whole, part) {
             (Some(CheckpointFacts { scheduled: Some(a) }), Some(CheckpointFacts { scheduled: Some(b) })) => {
                 Some(CheckpointFacts { scheduled: Some(a.saturating_add(b)) })

@@ -31,7 +31,7 @@ impl EventMark {
 
     /// Adds the events of a later mark if they are close enough, and returns true if it did.
     #[inline]
-    fn takes_in(&mut self, later: &EventMark, resolution_ns: u64) -> bool {
+    fn try_join(&mut self, later: &EventMark, resolution_ns: u64) -> bool {
         let is_close = later.to_ns.saturating_sub(self.from_ns) <= resolution_ns;
         if is_close {
             self.to_ns = self.to_ns.max(later.to_ns);
@@ -54,7 +54,7 @@ pub struct EventMarks {
 }
 
 impl EventMarks {
-    /// Returns an empty list with room for all marks, so that [`event`](EventMarks::event) allocates nothing.
+    /// Returns an empty list with room for all marks, so that [`record`](EventMarks::record) allocates nothing.
     pub fn with_room() -> EventMarks {
         EventMarks { marks: Vec::with_capacity(MAX_MARKS), ..EventMarks::default() }
     }
@@ -67,15 +67,15 @@ impl EventMarks {
 
     /// Adds the latest event. `is_coalesced`: it was read together with the event before it.
     #[inline]
-    pub fn event(&mut self, at: Timestamp, is_coalesced: bool) {
+    pub fn record(&mut self, at: Timestamp, is_coalesced: bool) {
         let mark = EventMark { from_ns: at.0, to_ns: at.0, events: 1, coalesced: u64::from(is_coalesced) };
-        self.measure(at.0);
-        if self.joins(&mark) {
+        self.update_longest_gap(at.0);
+        if self.try_join_last(&mark) {
             return;
         }
         while self.marks.len() >= MAX_MARKS {
             self.coarsen();
-            if self.joins(&mark) {
+            if self.try_join_last(&mark) {
                 return;
             }
         }
@@ -83,7 +83,7 @@ impl EventMarks {
     }
 
     #[inline]
-    fn measure(&mut self, at_ns: u64) {
+    fn update_longest_gap(&mut self, at_ns: u64) {
         let gap_ns = self.marks.last().map_or(0, |last| at_ns.saturating_sub(last.to_ns));
         if gap_ns > self.longest_ns {
             (self.longest_ns, self.longest_ended_ns) = (gap_ns, at_ns);
@@ -92,10 +92,10 @@ impl EventMarks {
 
     /// Joins `mark` with the last mark if they are close enough, and returns true if it did.
     #[inline]
-    fn joins(&mut self, mark: &EventMark) -> bool {
+    fn try_join_last(&mut self, mark: &EventMark) -> bool {
         let (resolution_ns, longest_ended_ns) = (self.resolution_ns, self.longest_ended_ns);
         let last = self.marks.last_mut();
-        last.is_some_and(|last| !last.is_before(mark, longest_ended_ns) && last.takes_in(mark, resolution_ns))
+        last.is_some_and(|last| !last.is_before(mark, longest_ended_ns) && last.try_join(mark, resolution_ns))
     }
 
     fn coarsen(&mut self) {
@@ -106,7 +106,7 @@ impl EventMarks {
         for i in 1..self.marks.len() {
             let mark = self.marks[i];
             let is_apart = self.marks[last].is_before(&mark, self.longest_ended_ns);
-            if is_apart || !self.marks[last].takes_in(&mark, self.resolution_ns) {
+            if is_apart || !self.marks[last].try_join(&mark, self.resolution_ns) {
                 last += 1;
                 self.marks[last] = mark;
             }
@@ -134,7 +134,7 @@ mod tests {
                 let gap = if *together { 0 } else { *gap };
                 at += gap;
                 longest = longest.max(if i == 0 { 0 } else { gap });
-                marks.event(Timestamp(at), *together);
+                marks.record(Timestamp(at), *together);
             }
             prop_assert!(marks.all().len() <= MAX_MARKS);
             prop_assert_eq!(marks.all().iter().map(|mark| mark.events).sum::<u64>(), gaps.len() as u64);

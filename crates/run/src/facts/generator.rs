@@ -88,7 +88,7 @@ impl fmt::Display for SkippedLines {
 }
 
 impl SkippedLines {
-    fn and(self, part: SkippedLines) -> SkippedLines {
+    fn merged_with(self, part: SkippedLines) -> SkippedLines {
         SkippedLines { answers: self.answers.saturating_add(part.answers), ..self }
     }
 }
@@ -96,7 +96,7 @@ impl SkippedLines {
 impl GeneratorStats {
     /// Combines two generators, or two workers of one, into one with the threads of both. Peaks are added because they
     /// may have coincided. Sums saturate, since files may hold any numbers.
-    pub fn and(mut self, part: GeneratorStats) -> GeneratorStats {
+    pub fn merged_with(mut self, part: GeneratorStats) -> GeneratorStats {
         let worker_offset = self.threads;
         self.pauses.extend(part.pauses.into_iter().map(|mut pause| {
             pause.worker = pause.worker.saturating_add(worker_offset);
@@ -114,13 +114,13 @@ impl GeneratorStats {
         add(&mut self.connections_peak, part.connections_peak);
         add(&mut self.stray_answers, part.stray_answers);
         add(&mut self.unstamped, part.unstamped);
-        self.peak_memory_bytes = added(self.peak_memory_bytes, part.peak_memory_bytes);
+        self.peak_memory_bytes = sum_if_known(self.peak_memory_bytes, part.peak_memory_bytes);
         self.connections_available =
             either(self.connections_available, part.connections_available, u64::saturating_add);
         self.connections_limited_by = either(self.connections_limited_by, part.connections_limited_by, Ord::min);
-        self.streams = either(self.streams, part.streams, Http2Stats::and);
-        self.ticks = either(self.ticks, part.ticks, Ticks::and);
-        self.skipped_lines = either(self.skipped_lines, part.skipped_lines, SkippedLines::and);
+        self.streams = either(self.streams, part.streams, Http2Stats::merged_with);
+        self.ticks = either(self.ticks, part.ticks, Ticks::merged_with);
+        self.skipped_lines = either(self.skipped_lines, part.skipped_lines, SkippedLines::merged_with);
         self.busiest_worker_cpu_ns = self.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
         self.surroundings = self.surroundings.and(part.surroundings);
         self.clock_steps = self.clock_steps.max(part.clock_steps);
@@ -138,7 +138,7 @@ impl GeneratorStats {
 }
 
 /// Returns the sum if both numbers are known.
-fn added(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+fn sum_if_known(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.saturating_add(b?))
 }
 
@@ -174,7 +174,7 @@ pub struct Http2Stats {
 
 impl Http2Stats {
     /// Adds the statistics of another generator. Peaks are added because they may have coincided.
-    pub fn and(self, other: Http2Stats) -> Http2Stats {
+    pub fn merged_with(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
         Http2Stats {
             peak: self.peak.saturating_add(other.peak),
@@ -195,7 +195,7 @@ pub struct Ticks {
 
 impl Ticks {
     /// Combines two counts.
-    pub fn and(self, other: Ticks) -> Ticks {
+    pub fn merged_with(self, other: Ticks) -> Ticks {
         Ticks {
             longest_ns: self.longest_ns.max(other.longest_ns),
             requests: self.requests.saturating_add(other.requests),
@@ -233,9 +233,9 @@ pub struct CpuContention {
 impl CpuContention {
     fn and(self, other: CpuContention) -> CpuContention {
         CpuContention {
-            steal_ns: added(self.steal_ns, other.steal_ns),
-            throttled_ns: added(self.throttled_ns, other.throttled_ns),
-            cpu_pressure_ns: added(self.cpu_pressure_ns, other.cpu_pressure_ns),
+            steal_ns: sum_if_known(self.steal_ns, other.steal_ns),
+            throttled_ns: sum_if_known(self.throttled_ns, other.throttled_ns),
+            cpu_pressure_ns: sum_if_known(self.cpu_pressure_ns, other.cpu_pressure_ns),
         }
     }
 }

@@ -141,7 +141,7 @@ impl Facts {
     /// Returns the reason why the books of streams do not fit `planned` measured arrivals; `None` if they balance.
     pub fn imbalance_of_streams(&self, planned: u64) -> Option<String> {
         let streams = self.stream.as_ref()?;
-        let asked = streams.asked(&self.offered, &self.by_target, planned);
+        let asked = streams.planned_requests(&self.offered, &self.by_target, planned);
         streams.imbalance(asked.unwrap_or_else(|| streams.tally.planned.saturating_sub(streams.tally.not_reached)))
     }
 

@@ -57,7 +57,7 @@ pub struct OfferedLoad {
 
 impl OfferedLoad {
     /// Returns the load of `workload`. Name, target and method are empty; the caller fills them in.
-    pub fn of(workload: &Workload) -> OfferedLoad {
+    pub fn from_workload(workload: &Workload) -> OfferedLoad {
         let (model, limits) = (&workload.model, &workload.limits);
         let schedule = model.schedule();
         OfferedLoad {

@@ -37,7 +37,7 @@ impl<T> Default for Sampled<T> {
 
 impl<T: Sampleable> Sampled<T> {
     /// Offers the item of this length and these instants. `make` is called only if the item may be kept.
-    pub fn offer_made(&mut self, length_ns: u64, instants_ns: [u64; 3], make: impl FnOnce() -> T) {
+    pub fn offer_with(&mut self, length_ns: u64, instants_ns: [u64; 3], make: impl FnOnce() -> T) {
         let chance = chance(instants_ns);
         let may_be_slow =
             self.slowest.len() < SLOWEST || self.slowest.last().is_some_and(|last| last.length_ns() <= length_ns);
@@ -123,9 +123,9 @@ mod tests {
         }
     }
 
-    fn of(all: impl Iterator<Item = One>) -> Sampled<One> {
+    fn sample(all: impl Iterator<Item = One>) -> Sampled<One> {
         let mut sampled = Sampled::default();
-        all.for_each(|one| sampled.offer_made(one.length_ns(), one.instants_ns(), || one));
+        all.for_each(|one| sampled.offer_with(one.length_ns(), one.instants_ns(), || one));
         sampled
     }
 
@@ -138,10 +138,10 @@ mod tests {
         ) {
             let all: Vec<One> =
                 all.into_iter().map(|(start, sent, length, more)| (start * 1_000, sent, length * 1_000, more)).collect();
-            let whole = of(all.iter().copied());
+            let whole = sample(all.iter().copied());
             let mut sum = Sampled::default();
             for part in (0..parts).rev() {
-                sum.merge(&of(all.iter().copied().skip(part).step_by(parts)));
+                sum.merge(&sample(all.iter().copied().skip(part).step_by(parts)));
             }
             prop_assert_eq!(&sum, &whole);
             prop_assert_eq!(whole.slowest.len(), all.len().min(SLOWEST));
@@ -154,7 +154,7 @@ mod tests {
     /// In a burst, all requests should start at once. Samples must come from all of it.
     #[test]
     fn chance_tells_those_of_a_burst_apart() {
-        let sampled = of((0..1_000).map(|length| (5, 0, length, 1)));
+        let sampled = sample((0..1_000).map(|length| (5, 0, length, 1)));
         let late = sampled.random.iter().filter(|one| one.length_ns() >= 500).count();
         assert!((3..18).contains(&late), "{late} of 20");
     }
@@ -164,7 +164,7 @@ mod tests {
     fn chance_has_no_favourites() {
         let mut late = 0;
         for round in 0..200u64 {
-            let sampled = of((0..1_000).map(|i| ((round * 1_000 + i) * 50_000_000, 0, i, 1)));
+            let sampled = sample((0..1_000).map(|i| ((round * 1_000 + i) * 50_000_000, 0, i, 1)));
             late += sampled.random.iter().filter(|one| one.length_ns() >= 500).count();
         }
         assert!((1_800..2_200).contains(&late), "{late} of 4000");

@@ -136,7 +136,7 @@ impl SampledSessions {
         let end_ns = end_ns.max(trail.latest_ns);
         let time_ns = end_ns.saturating_sub(intended_start_ns).saturating_sub(think_ns);
         let instants_ns = instants_ns(intended_start_ns, trail.requests.first(), end_ns);
-        self.offer_made(time_ns, instants_ns, || SampledSession {
+        self.offer_with(time_ns, instants_ns, || SampledSession {
             intended_start_ns,
             end_ns,
             think_ns,

@@ -83,7 +83,7 @@ pub type SampledStreams = Sampled<SampledStream>;
 
 impl SampledStreams {
     /// Offers a stream with these instants. `stream` is called only if the stream may be kept.
-    pub fn offer_sent(
+    pub fn offer_stream(
         &mut self,
         intended_start_ns: u64,
         actual_start_ns: u64,
@@ -91,7 +91,7 @@ impl SampledStreams {
         stream: impl FnOnce() -> SampledStream,
     ) {
         let length_ns = end_ns.saturating_sub(intended_start_ns);
-        self.offer_made(length_ns, [intended_start_ns, actual_start_ns, end_ns], stream);
+        self.offer_with(length_ns, [intended_start_ns, actual_start_ns, end_ns], stream);
     }
 
     /// Returns the reason why no run can have these samples; `None` if they are possible.

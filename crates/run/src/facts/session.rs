@@ -45,7 +45,7 @@ pub struct FlowFacts {
 
 impl SessionFacts {
     /// Combines several flows, each with its weight. A single flow is returned unchanged. `None` if there are no flows.
-    pub fn together(mut flows: Vec<(u32, SessionFacts)>) -> Option<SessionFacts> {
+    pub fn from_flows(mut flows: Vec<(u32, SessionFacts)>) -> Option<SessionFacts> {
         if flows.len() < 2 {
             return flows.pop().map(|(_, facts)| facts);
         }
@@ -69,19 +69,19 @@ impl SessionFacts {
     }
 
     /// Returns all sessions.
-    pub fn whole(&self) -> SessionPart<'_> {
+    pub fn all_sessions(&self) -> SessionPart<'_> {
         SessionPart { tally: &self.tally, times: &self.times, first_step: 0, steps: &self.steps }
     }
 
     /// Returns the sessions of the flow with this name, if there are several flows.
-    pub fn of_flow(&self, name: &str) -> Option<SessionPart<'_>> {
+    pub fn for_flow(&self, name: &str) -> Option<SessionPart<'_>> {
         self.flows.iter().zip(self.parts()).find(|(flow, _)| flow.name == name).map(|(_, part)| part)
     }
 
     /// Returns the sessions of each flow. With one flow, all sessions.
     pub fn parts<'a>(&'a self) -> Vec<SessionPart<'a>> {
         if self.flows.is_empty() {
-            return vec![self.whole()];
+            return vec![self.all_sessions()];
         }
         let mut end = 0_usize;
         let part = |flow: &'a FlowFacts| {
@@ -141,7 +141,7 @@ impl SessionFacts {
     /// Returns the reason why no run can have these books; `None` if they balance.
     pub fn imbalance(&self) -> Option<String> {
         if self.flows.is_empty() {
-            return self.whole().imbalance();
+            return self.all_sessions().imbalance();
         }
         let of_flow = |(flow, part): (&FlowFacts, SessionPart<'_>)| {
             part.imbalance().map(|why| format!("flow {}: {why}", flow.name))
@@ -167,7 +167,7 @@ impl SessionFacts {
         } else if self.flows.iter().any(|flow| flow.weight == 0) {
             Some("a flow has no weight".to_owned())
         } else {
-            self.whole().imbalance_of_ends()
+            self.all_sessions().imbalance_of_ends()
         }
     }
 

@@ -44,7 +44,7 @@ impl<'a> SessionPart<'a> {
                  not the {begun} begun"
             ));
         }
-        let times: Vec<u64> = SessionTime::ALL.into_iter().map(|time| self.times.of(time).count()).collect();
+        let times: Vec<u64> = SessionTime::ALL.into_iter().map(|time| self.times.get(time).count()).collect();
         let is_timed = sum(&times) == planned && times[SessionTime::Completed as usize] == completed;
         (!is_timed).then(|| format!("{} sessions have a time, of {planned} planned", sum(&times)))
     }

@@ -43,18 +43,18 @@ pub struct SessionTimes([CompactHistogram; SessionTime::ALL.len()]);
 
 impl SessionTimes {
     /// Returns the distribution of one time.
-    pub fn of(&self, time: SessionTime) -> &CompactHistogram {
+    pub fn get(&self, time: SessionTime) -> &CompactHistogram {
         &self.0[time as usize]
     }
 
     /// Returns the distribution of one time, to add to.
-    pub fn of_mut(&mut self, time: SessionTime) -> &mut CompactHistogram {
+    pub fn get_mut(&mut self, time: SessionTime) -> &mut CompactHistogram {
         &mut self.0[time as usize]
     }
 
     /// Returns the distributions that are not empty.
     pub fn recorded(&self) -> impl Iterator<Item = (SessionTime, &CompactHistogram)> {
-        SessionTime::ALL.into_iter().map(|time| (time, self.of(time))).filter(|(_, times)| times.count() > 0)
+        SessionTime::ALL.into_iter().map(|time| (time, self.get(time))).filter(|(_, times)| times.count() > 0)
     }
 
     /// Returns the number of values.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::llm::LlmFacts;
 use super::mix::{MixTarget, TargetBooks};
 use super::offered::OfferedLoad;
+use super::session_books::is_zero;
 use super::stream_detail::StreamDetail;
 use super::stream_ending::StreamEnding;
 use super::stream_time::{StreamTime, StreamTimes};
@@ -39,7 +40,7 @@ pub struct StreamReading {
 
 impl StreamReading {
     /// Returns settings that read all answers as streams of this kind, without stalls, idle timeout or end mark.
-    pub fn of(kind: StreamKind) -> StreamReading {
+    pub fn new(kind: StreamKind) -> StreamReading {
         StreamReading { kind, of_steps: Vec::new(), stall_ns: None, idle_timeout_ns: None, end_mark: None }
     }
 }
@@ -104,7 +105,12 @@ impl StreamFacts {
     }
 
     /// Returns the planned requests for these streams, among `planned` arrivals; `None` without books of the targets.
-    pub(super) fn asked(&self, offered: &OfferedLoad, by_target: &[TargetBooks], planned: u64) -> Option<u64> {
+    pub(super) fn planned_requests(
+        &self,
+        offered: &OfferedLoad,
+        by_target: &[TargetBooks],
+        planned: u64,
+    ) -> Option<u64> {
         let targets = offered.mix.as_ref().map_or(&[][..], |mix| &mix.targets);
         if self.reading.of_steps.is_empty() || targets.is_empty() {
             return Some(planned);
@@ -117,7 +123,7 @@ impl StreamFacts {
 
     /// Returns the reason why these books do not fit `asked` planned requests; `None` if they balance.
     pub fn imbalance(&self, asked: u64) -> Option<String> {
-        let (ended, of) = (self.tally.ends(), |time: StreamTime| self.times.of(time).count());
+        let (ended, of) = (self.tally.ends(), |time: StreamTime| self.times.get(time).count());
         let begun = of(StreamTime::FirstEvent);
         let first = [begun, of(StreamTime::FirstEventCensored), of(StreamTime::FirstEventFailed)];
         let events = [begun, of(StreamTime::EventGap), self.coalesced_gaps];
@@ -144,7 +150,7 @@ impl StreamFacts {
 
     /// Returns the reason why the books of language models do not balance; `None` if they do.
     fn imbalance_of_llm(&self, llm: &LlmFacts, asked: u64) -> Option<String> {
-        let of = |time: StreamTime| self.times.of(time).count();
+        let of = |time: StreamTime| self.times.get(time).count();
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
         let (begun, tokens) = (of(StreamTime::FirstContent), llm.tokens);
         let per_token = of(StreamTime::TimePerOutputToken);
@@ -210,16 +216,11 @@ pub struct StreamTally {
     /// Never issued.
     pub never_issued: u64,
     /// The answer is whole, but contains an event that reports a failure of the server.
-    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub server_error: u64,
     /// The session never reached the step, or was never begun. The stream had no intended start.
-    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub not_reached: u64,
-}
-
-/// Hides counts that are 0 in every run without language models or without flows.
-fn is_none_at_all(count: &u64) -> bool {
-    *count == 0
 }
 
 impl StreamTally {

@@ -24,7 +24,7 @@ impl StreamDetail {
 
     /// Returns the reason why this detail does not fit these distributions; `None` if it does.
     pub(crate) fn imbalance(&self, times: &StreamTimes) -> Option<String> {
-        let of = |time: StreamTime| times.of(time).count();
+        let of = |time: StreamTime| times.get(time).count();
         let (gaps, open) = (of(StreamTime::EventGap), of(StreamTime::EventGapCensored));
         if (self.gaps.gaps(), self.gaps.open()) != (gaps, open) {
             let (found, found_open) = (self.gaps.gaps(), self.gaps.open());

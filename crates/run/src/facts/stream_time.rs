@@ -90,18 +90,18 @@ pub struct StreamTimes([CompactHistogram; StreamTime::ALL.len()]);
 
 impl StreamTimes {
     /// Returns the distribution of one time.
-    pub fn of(&self, time: StreamTime) -> &CompactHistogram {
+    pub fn get(&self, time: StreamTime) -> &CompactHistogram {
         &self.0[time as usize]
     }
 
     /// Returns the distribution of one time, to add to.
-    pub fn of_mut(&mut self, time: StreamTime) -> &mut CompactHistogram {
+    pub fn get_mut(&mut self, time: StreamTime) -> &mut CompactHistogram {
         &mut self.0[time as usize]
     }
 
     /// Returns the distributions that are not empty, with their tags.
     pub fn tagged(&self) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
-        StreamTime::ALL.into_iter().map(|time| (time.tag(), self.of(time))).filter(|(_, times)| times.count() > 0)
+        StreamTime::ALL.into_iter().map(|time| (time.tag(), self.get(time))).filter(|(_, times)| times.count() > 0)
     }
 
     /// Adds the times of another part of the run.

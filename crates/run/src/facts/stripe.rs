@@ -22,8 +22,8 @@ pub struct StripeFacts {
 
 impl StripeFacts {
     /// Returns the facts of `stripe` of `workload`, which is the whole workload.
-    pub fn of(stripe: Stripe, workload: &Workload) -> StripeFacts {
-        StripeFacts { index: stripe.number(), of: stripe.of(), schedule: format!("{:016x}", hash_of(workload)) }
+    pub fn new(stripe: Stripe, workload: &Workload) -> StripeFacts {
+        StripeFacts { index: stripe.number(), of: stripe.count(), schedule: format!("{:016x}", hash_of(workload)) }
     }
 
     /// Returns the stripe; `None` if a file names an impossible one.
@@ -34,7 +34,7 @@ impl StripeFacts {
 
 /// Returns a hash of the definition of a load, recorded instants included. A hash of all arrivals would take longer.
 fn hash_of(workload: &Workload) -> u64 {
-    let definition = serde_json::to_vec(&OfferedLoad::of(workload)).expect("a part of run.json");
+    let definition = serde_json::to_vec(&OfferedLoad::from_workload(workload)).expect("a part of run.json");
     let step = |hash: u64, word: u64| mix64(hash.rotate_left(5) ^ mix64(word.wrapping_add(1)));
     let hash = definition.iter().fold(0, |hash, byte| step(hash, u64::from(*byte)));
     let Some(schedule) = workload.model.schedule() else { return hash };

@@ -6,7 +6,7 @@ use std::ops::{Index, IndexMut};
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use truetail_model::record::{Metric, Presence};
+use truetail_model::record::{EmptyMetricRule, Metric};
 
 /// One quantile of a distribution.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -65,8 +65,8 @@ pub struct Distribution {
     pub exact: bool,
 }
 
-/// Distributions of the metrics that [have one](Metric::stands_alone). In files, each is a field named after its
-/// metric, in the order of the table of metrics.
+/// Distributions of the metrics that [have one](Metric::has_own_distribution). In files, each is a field named after
+/// its metric, in the order of the table of metrics.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct MetricDistributions(BTreeMap<Metric, Distribution>);
 
@@ -86,7 +86,7 @@ impl FromIterator<(Metric, Distribution)> for MetricDistributions {
     /// Omits metrics without their own distribution, and empty metrics that are written only if they have a value.
     fn from_iter<I: IntoIterator<Item = (Metric, Distribution)>>(all: I) -> MetricDistributions {
         let is_kept = |(metric, distribution): &(Metric, Distribution)| {
-            metric.stands_alone() && metric.is_written(distribution.count)
+            metric.has_own_distribution() && metric.is_written(distribution.count)
         };
         MetricDistributions(all.into_iter().filter(is_kept).collect())
     }
@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for MetricDistributions {
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
                 let mut found = BTreeMap::new();
                 while let Some(name) = fields.next_key::<String>()? {
-                    match Metric::from_name(&name).filter(|metric| metric.stands_alone()) {
+                    match Metric::from_name(&name).filter(|metric| metric.has_own_distribution()) {
                         Some(metric) => drop(found.insert(metric, fields.next_value()?)),
                         None => drop(fields.next_value::<IgnoredAny>()?),
                     }
@@ -135,13 +135,13 @@ impl<'de> Deserialize<'de> for MetricDistributions {
             }
         }
         let mut found = deserializer.deserialize_map(Fields)?;
-        for metric in Metric::ALL.into_iter().filter(|metric| metric.stands_alone()) {
+        for metric in Metric::ALL.into_iter().filter(|metric| metric.has_own_distribution()) {
             match metric.definition().presence {
-                Presence::Always if !found.contains_key(&metric) => {
+                EmptyMetricRule::Always if !found.contains_key(&metric) => {
                     return Err(D::Error::missing_field(metric.name()));
                 }
-                Presence::AddedLater => drop(found.entry(metric).or_default()),
-                Presence::Always | Presence::WhereRecorded => {}
+                EmptyMetricRule::AddedLater => drop(found.entry(metric).or_default()),
+                EmptyMetricRule::Always | EmptyMetricRule::WhereRecorded => {}
             }
         }
         Ok(MetricDistributions(found))

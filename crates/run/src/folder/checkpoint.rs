@@ -18,14 +18,14 @@ use crate::{Findings, Run};
 /// # Errors
 /// [`SaveError::Io`].
 pub fn save_checkpoint(folder: &Path, mut run: Run, findings: &Findings) -> Result<(), SaveError> {
-    let seen = run.snapshot.samples.seen();
+    let seen = run.snapshot.samples.offered();
     run.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], seen);
     let packed = pack(&run, findings, "checkpoint", input::LONGEST as usize);
     let (text, _) = packed.map_err(|source| SaveError::Io { path: folder.join(CHECKPOINT), source })?;
     Partial::write(folder, CHECKPOINT, |out| out.write_all(text.as_bytes()))?.put_in_place()
 }
 
-pub(super) fn is_there(folder: &Path) -> bool {
+pub(super) fn exists(folder: &Path) -> bool {
     let text = input::read(&folder.join(CHECKPOINT), input::LONGEST);
     text.is_ok_and(|text| is_packed(&String::from_utf8_lossy(&text)))
 }

@@ -15,7 +15,7 @@ pub(super) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn of(run: &'a Run, findings: &Findings) -> Contents<'a> {
+    pub(super) fn new(run: &'a Run, findings: &Findings) -> Contents<'a> {
         Contents { run, run_file: v1::run_file(run, findings) }
     }
 

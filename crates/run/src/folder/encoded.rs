@@ -31,10 +31,10 @@ pub(super) fn buckets(text: &str) -> Result<Vec<(Nanos, u64)>, String> {
     let payload = base64::engine::general_purpose::STANDARD
         .decode(text)
         .map_err(|error| format!("the histogram is not valid base64: {error}"))?;
-    let inflated = inflated(&payload).map_err(cannot_be_decoded)?;
+    let inflated = inflate(&payload).map_err(cannot_be_decoded)?;
     let head = Head::read(&inflated).ok_or_else(|| cannot_be_decoded("its head is too short".to_owned()))?;
     head.check()?;
-    counted(&inflated[HEAD_BYTES..][..head.length]).map_err(cannot_be_decoded)
+    read_counts(&inflated[HEAD_BYTES..][..head.length]).map_err(cannot_be_decoded)
 }
 
 fn cannot_be_decoded(problem: String) -> String {
@@ -42,7 +42,7 @@ fn cannot_be_decoded(problem: String) -> String {
 }
 
 /// Inflates a histogram. It reads no more than a histogram can have, even if the head states a larger length.
-fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
+fn inflate(payload: &[u8]) -> Result<Vec<u8>, String> {
     let is_deflated = |(head, _): &(&[u8; 8], &[u8])| head.starts_with(&DEFLATED);
     let Some((_, deflated)) = payload.split_first_chunk().filter(is_deflated) else {
         return Err("it is no deflated histogram of version 2".to_owned());
@@ -103,10 +103,10 @@ impl Head {
     }
 }
 
-fn counted(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
+fn read_counts(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
     let (mut buckets, mut bucket) = (Vec::new(), 0usize);
     while !bytes.is_empty() {
-        let (number, rest) = number(bytes).ok_or("its last count is cut off")?;
+        let (number, rest) = read_number(bytes).ok_or("its last count is cut off")?;
         bytes = rest;
         let (here, count) = (bucket, u64::try_from(number).unwrap_or(0));
         // A negative number is a number of empty buckets.
@@ -124,7 +124,7 @@ fn counted(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
 
 /// Splits off the first variable-length number; `None` if it is cut off. Each byte has seven bits, lowest first, and an
 /// eighth bit if more bytes follow. The ninth byte has eight bits. The lowest bit of the number is the sign.
-fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
+fn read_number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let mut number = 0u64;
     for (i, byte) in bytes.iter().take(MAX_NUMBER_BYTES).enumerate() {
         let is_last_possible = i + 1 == MAX_NUMBER_BYTES;
@@ -182,7 +182,7 @@ mod tests {
             (&[0xff; 9], "longer than any time"),
             (&[0xff, 0xff, 0xff, 0x0f, 0x02], "longer than any time"),
         ] {
-            let problem = super::counted(counts).unwrap_err();
+            let problem = super::read_counts(counts).unwrap_err();
             assert!(problem.contains(says), "{counts:?}: {problem}");
         }
     }

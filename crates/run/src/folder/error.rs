@@ -39,7 +39,7 @@ pub enum SaveError {
 
 impl SaveError {
     /// Turns an I/O error into one about an optional file of a saved run.
-    pub(super) fn of_a_saved_run(self) -> SaveError {
+    pub(super) fn into_lacking(self) -> SaveError {
         match self {
             SaveError::Io { path, source } => SaveError::Lacking { path, source },
             other => other,
@@ -130,7 +130,7 @@ pub(super) struct LineError {
 }
 
 impl LineError {
-    pub(super) fn of_csv(error: csv::Error) -> LineError {
+    pub(super) fn from_csv(error: csv::Error) -> LineError {
         let line = error.position().map_or(1, csv::Position::line);
         LineError { line, problem: problem_of(&error) }
     }

@@ -82,7 +82,7 @@ pub(super) fn write(
     let mut serializer = V2DeflateSerializer::new();
     let log = head(facts, &comment(snapshot, facts.stream.as_ref(), facts.sessions.is_some()))
         .begin_log_with(&mut out, &mut serializer)?;
-    let mut lines = Lines { log, scratch: scratch(facts, snapshot) };
+    let mut lines = Lines { log, scratch: empty_histogram(facts, snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
         if tag == v1::ERROR_STATUS_TIME || intervals.width_s().is_none() {
@@ -116,7 +116,7 @@ fn head(facts: &Facts, comment: &str) -> IntervalLogWriterBuilder {
 type Scratch = hdrhistogram::Histogram<u64>;
 
 /// Returns an empty histogram with room for every value of the run.
-fn scratch(facts: &Facts, snapshot: &Snapshot) -> Scratch {
+fn empty_histogram(facts: &Facts, snapshot: &Snapshot) -> Scratch {
     let of_targets = v1::tagged_by_target(snapshot).filter_map(|(_, histogram)| histogram.max());
     let of_streams = v1::tagged_by_observer(facts).filter_map(|(_, times)| times.max());
     let all = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).chain(of_targets).chain(of_streams);
@@ -189,7 +189,7 @@ pub(super) fn is_known(tag: &str) -> bool {
 pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
     let mut log = Log::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
-        let added = match Line::read(line) {
+        let added = match LogLine::read(line) {
             Ok(Some(interval)) => log.add(interval, intervals),
             Ok(None) => Ok(()),
             Err(problem) => Err(problem),
@@ -199,35 +199,35 @@ pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineErro
     Ok(log)
 }
 
-struct Line {
+struct LogLine {
     tag: String,
     second: usize,
     /// The non-empty buckets: (lowest value, count), ascending.
     buckets: Vec<(Nanos, u64)>,
 }
 
-impl Line {
+impl LogLine {
     /// Returns `None` if the line has no histogram.
-    fn read(line: &str) -> Result<Option<Line>, String> {
+    fn read(line: &str) -> Result<Option<LogLine>, String> {
         if !line.ends_with('\n') {
             return Err("the line is cut off".to_owned());
         }
         match IntervalLogIterator::new(line.as_bytes()).next() {
             None | Some(Ok(LogEntry::StartTime(_) | LogEntry::BaseTime(_))) => Ok(None),
-            Some(Ok(LogEntry::Interval(interval))) => Line::decode(&interval).map(Some),
+            Some(Ok(LogEntry::Interval(interval))) => LogLine::decode(&interval).map(Some),
             Some(Err(_)) => Err("neither a comment nor an interval of an HdrHistogram log".to_owned()),
         }
     }
 
-    fn decode(interval: &IntervalLogHistogram<'_>) -> Result<Line, String> {
+    fn decode(interval: &IntervalLogHistogram<'_>) -> Result<LogLine, String> {
         let tag = interval.tag().ok_or("an interval without a tag")?.to_string();
         let buckets = encoded::buckets(interval.encoded_histogram())?;
-        Ok(Line { tag, second: interval.start_timestamp().as_secs() as usize, buckets })
+        Ok(LogLine { tag, second: interval.start_timestamp().as_secs() as usize, buckets })
     }
 }
 
 impl Log {
-    fn add(&mut self, line: Line, intervals: IntervalWidth) -> Result<(), String> {
+    fn add(&mut self, line: LogLine, intervals: IntervalWidth) -> Result<(), String> {
         let values = line.buckets.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
         let held = if let Ok(tag) = line.tag.parse::<TargetTag>() {
             add_compact(self.targets.entry(tag).or_default(), &line, values)
@@ -244,7 +244,7 @@ impl Log {
         }
     }
 
-    fn add_to_interval(&mut self, line: &Line, metric: Metric, width_s: u64) -> Result<(), String> {
+    fn add_to_interval(&mut self, line: &LogLine, metric: Metric, width_s: u64) -> Result<(), String> {
         if !(line.second as u64).is_multiple_of(width_s) {
             return Err(format!("an interval starts at second {}, but intervals are {width_s} s long", line.second));
         }
@@ -254,12 +254,12 @@ impl Log {
     }
 }
 
-fn add_compact(to: &mut CompactHistogram, line: &Line, values: u64) -> Result<(), String> {
+fn add_compact(to: &mut CompactHistogram, line: &LogLine, values: u64) -> Result<(), String> {
     add_to(to.count(), values, line, |value, count| to.record_n(value, count))
 }
 
 /// Records the buckets of a line with `values` values into a histogram that already has `held` values.
-fn add_to(held: u64, values: u64, line: &Line, mut record: impl FnMut(Nanos, u64)) -> Result<(), String> {
+fn add_to(held: u64, values: u64, line: &LogLine, mut record: impl FnMut(Nanos, u64)) -> Result<(), String> {
     if held.saturating_add(values) > MAX_ARRIVALS {
         return Err(format!(
             "with the lines before it, {} has {} values, more than a run can have",

@@ -17,8 +17,8 @@ use super::source::Source;
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, possible,
-    samples, timeline,
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, samples,
+    timeline, validate,
 };
 use crate::limits::too_large;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
@@ -70,7 +70,7 @@ impl fmt::Display for MissingFile {
 pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let source = &Source::at(folder)?;
     let run_file = run_file_of(source)?;
-    possible::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
+    validate::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
     let (times, of_streams, mut others) = load_times(source, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
@@ -186,8 +186,8 @@ fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFi
         return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
     };
     let samples = samples::read(BufReader::new(file), &recorded.samples).map_err(|error| error.at(&path))?;
-    same(&path, "samples", &SampleFacts::of(&samples), &recorded.samples)?;
-    let is_whole = samples.is_complete() && samples.seen() == run_file.tally.planned;
+    check_equal(&path, "samples", &SampleFacts::from_samples(&samples), &recorded.samples)?;
+    let is_whole = samples.is_complete() && samples.offered() == run_file.tally.planned;
     if is_whole && tally_of(&samples) != run_file.tally {
         let problem = "its requests have other outcomes than the tally in run.json counts".to_owned();
         return Err(LoadError::Disagree { path, problem });
@@ -220,14 +220,14 @@ fn load_times(
         }
         Some(file) => {
             let rows = timeline::read(BufReader::new(file)).map_err(|error| error.at(&path))?;
-            same(&path, "timeline", &TimelineFacts::of(&rows), &recorded.timeline)?;
+            check_equal(&path, "timeline", &TimelineFacts::from_seconds(&rows), &recorded.timeline)?;
             let intervals = by_interval(log.intervals, recorded.intervals, rows.len());
             (rows, intervals.map_err(|problem| LoadError::Disagree { path, problem })?)
         }
     };
     let mut of_streams = StreamTimes::default();
     for time in StreamTime::ALL {
-        *of_streams.of_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
+        *of_streams.get_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
     }
     let mut take = |tag: &str| log.whole.remove(tag).unwrap_or_default();
     let snapshot = Snapshot {
@@ -247,7 +247,7 @@ type OtherTimes = BTreeMap<String, CompactHistogram>;
 fn session_times(others: &mut OtherTimes, tag: impl Fn(SessionTime) -> String) -> SessionTimes {
     let mut times = SessionTimes::default();
     for time in SessionTime::ALL {
-        *times.of_mut(time) = others.remove(&tag(time)).unwrap_or_default();
+        *times.get_mut(time) = others.remove(&tag(time)).unwrap_or_default();
     }
     times
 }
@@ -264,10 +264,10 @@ fn load_log(source: &Source, path: &Path, recorded: &Recorded) -> Result<Log, Lo
             false => log.unknown.entry(tag.clone()).or_default().restore_exact(sum, min, max),
         }
     }
-    let known = log.whole.iter().map(|(tag, histogram)| (tag, Exact::of(histogram)));
-    let unknown = log.unknown.iter().map(|(tag, histogram)| (tag, Exact::of_target(histogram)));
+    let known = log.whole.iter().map(|(tag, histogram)| (tag, Exact::from_histogram(histogram)));
+    let unknown = log.unknown.iter().map(|(tag, histogram)| (tag, Exact::from_compact(histogram)));
     for (tag, held) in known.chain(unknown) {
-        same(path, &format!("exact.{tag}"), &held, &recorded.exact.get(tag).copied())?;
+        check_equal(path, &format!("exact.{tag}"), &held, &recorded.exact.get(tag).copied())?;
     }
     check_part(path, &log)?;
     Ok(log)
@@ -313,7 +313,7 @@ fn by_interval(
     Ok(ByInterval::from_rows(width_s, by_interval).expect("checked before the log was read"))
 }
 
-fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
+fn check_equal<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
     if found == said {
         return Ok(());
     }

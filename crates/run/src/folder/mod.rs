@@ -10,13 +10,13 @@ mod hlog;
 mod load;
 mod pack;
 mod partial;
-mod possible;
 mod samples;
 mod save;
 mod source;
 pub(crate) mod target_tag;
 mod target_times;
 mod timeline;
+mod validate;
 
 pub use checkpoint::save_checkpoint;
 use error::LineError;

@@ -40,7 +40,7 @@ const MAX_UNPACKED: u64 = 256 << 20;
 /// # Errors
 /// Fails if the archive cannot be written, or is too large without single requests.
 pub fn pack(run: &Run, findings: &Findings, name: &str, most_bytes: usize) -> io::Result<(String, bool)> {
-    let contents = Contents::of(run, findings);
+    let contents = Contents::new(run, findings);
     let whole = text_of(&archive(&contents, |_| true)?, name);
     if whole.len() <= most_bytes {
         return Ok((whole, true));

@@ -38,7 +38,7 @@ const SLOWEST: &str = "slowest";
 const ONE_IN: &str = "one-in-";
 
 #[derive(Serialize, Deserialize)]
-struct Row<'a> {
+struct SampleRow<'a> {
     kept: &'a str,
     index: u64,
     intended_start_ns: u64,
@@ -58,7 +58,7 @@ struct Row<'a> {
     bytes_in: u64,
 }
 
-/// The columns, in order: the fields of [`Row`].
+/// The columns, in order: the fields of [`SampleRow`].
 const HEADER: [&str; 15] = [
     "kept",
     "index",
@@ -105,7 +105,7 @@ const OPTIONAL: [OptionalColumn; 3] = [
 pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
     let mut rows: Vec<(&str, &RequestRecord)> = samples.even().iter().map(|record| (even.as_str(), record)).collect();
-    rows.extend(samples.only_slow().map(|record| (SLOWEST, record)));
+    rows.extend(samples.slowest_left_out().map(|record| (SLOWEST, record)));
     rows.sort_by_key(|(_, record)| (record.intended_start, record.index));
     // The header is written separately, so that it exists even without rows.
     let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
@@ -114,20 +114,20 @@ pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     csv.write_record(HEADER.into_iter().chain(optional.iter().map(|column| column.name)))?;
     for (kept, record) in rows {
         let values: Vec<Option<u64>> = optional.iter().map(|column| (column.get)(record)).collect();
-        csv.serialize((Row::of(kept, record), values))?;
+        csv.serialize((SampleRow::new(kept, record), values))?;
     }
     csv.flush()
 }
 
 pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, LineError> {
     let mut csv = csv::Reader::from_reader(input);
-    let headers = csv.headers().map_err(LineError::of_csv)?.clone();
+    let headers = csv.headers().map_err(LineError::from_csv)?.clone();
     let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
     let optional: Vec<_> = OPTIONAL.iter().filter_map(|column| Some((place(column)?, column))).collect();
     let (mut even, mut slow, mut bytes_in) = (Vec::new(), Vec::new(), 0);
     let mut line = StringRecord::new();
-    while csv.read_record(&mut line).map_err(LineError::of_csv)? {
-        let row: Row<'_> = line.deserialize(Some(&headers)).map_err(LineError::of_csv)?;
+    while csv.read_record(&mut line).map_err(LineError::from_csv)? {
+        let row: SampleRow<'_> = line.deserialize(Some(&headers)).map_err(LineError::from_csv)?;
         let problem_here = |problem| LineError { line: line_of(&line), problem };
         let mut record = row.record().map_err(problem_here)?;
         for (place, column) in &optional {
@@ -173,9 +173,9 @@ fn line_of(record: &StringRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
 }
 
-impl<'a> Row<'a> {
-    fn of(kept: &'a str, record: &RequestRecord) -> Row<'a> {
-        Row {
+impl<'a> SampleRow<'a> {
+    fn new(kept: &'a str, record: &RequestRecord) -> SampleRow<'a> {
+        SampleRow {
             kept,
             index: record.index,
             intended_start_ns: record.intended_start.0,
@@ -241,7 +241,7 @@ mod tests {
         let record =
             RequestRecord::never_issued(Arrival { index: 0, intended_start: Timestamp::ZERO }, Timestamp::ZERO);
         let mut csv = csv::Writer::from_writer(Vec::new());
-        csv.serialize(Row::of(ALL, &record)).unwrap();
+        csv.serialize(SampleRow::new(ALL, &record)).unwrap();
         let text = String::from_utf8(csv.into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().next(), Some(HEADER.join(",").as_str()));
     }
@@ -259,7 +259,7 @@ mod tests {
             write(&mut written, &samples).unwrap();
             let text = String::from_utf8(written.clone()).unwrap();
             assert!(text.lines().all(|line| line.split(',').count() == columns), "{text}");
-            let read = read(written.as_slice(), &SampleFacts::of(&samples)).unwrap();
+            let read = read(written.as_slice(), &SampleFacts::from_samples(&samples)).unwrap();
             assert_eq!(read.even(), records);
         }
     }

@@ -24,7 +24,7 @@ const OPTIONAL: [&str; 3] = [FAILED_ANSWERS, TIMELINE, SAMPLES];
 /// Old files then remain, unless a rename failed. [`SaveError::Lacking`] if only optional files could not be written.
 pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveError> {
     prepare(folder)?;
-    let contents = Contents::of(run, findings);
+    let contents = Contents::new(run, findings);
     let names = contents.names();
     let write = |name: &str| Partial::write(folder, name, |out| contents.write(name, out));
     // On a nearly full disk, the files that a run needs come first.
@@ -48,7 +48,7 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     written.into_iter().try_for_each(Partial::put_in_place)?;
     // The checkpoint is obsolete. If it cannot be removed, it is still ignored, because it is older than `run.json`.
     let _ = fs::remove_file(folder.join(CHECKPOINT));
-    error.map_or(Ok(()), |error| Err(error.of_a_saved_run()))
+    error.map_or(Ok(()), |error| Err(error.into_lacking()))
 }
 
 /// Writes `html`, the page of the run in `folder`, to that folder. Fails with [`SaveError::Io`]; no partial page
@@ -105,7 +105,7 @@ pub fn has_files_of_a_run(folder: &Path) -> bool {
 
 /// Returns true if the folder has a `run.json` of any version of truetail, or a checkpoint.
 fn holds_a_run(folder: &Path) -> bool {
-    if checkpoint::is_there(folder) {
+    if checkpoint::exists(folder) {
         return true;
     }
     input::read(&folder.join(RUN), input::LONGEST).is_ok_and(|text| wire::is_a_run(&String::from_utf8_lossy(&text)))

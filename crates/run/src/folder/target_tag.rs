@@ -22,18 +22,18 @@ impl fmt::Display for TargetTag {
 
 /// Error: not the tag of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct NoTargetTag;
+pub(crate) struct ParseTargetTagError;
 
 impl FromStr for TargetTag {
-    type Err = NoTargetTag;
+    type Err = ParseTargetTagError;
 
     /// Accepts only text that `Display` writes.
-    fn from_str(text: &str) -> Result<TargetTag, NoTargetTag> {
-        let (name, number) = text.split_once('@').ok_or(NoTargetTag)?;
+    fn from_str(text: &str) -> Result<TargetTag, ParseTargetTagError> {
+        let (name, number) = text.split_once('@').ok_or(ParseTargetTagError)?;
         let metric = Metric::from_name(name).filter(|metric| TargetTimes::METRICS.contains(metric));
         let target = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         let tag = metric.zip(target).map(|(metric, target)| TargetTag { target, metric });
-        tag.filter(|tag| tag.to_string() == text).ok_or(NoTargetTag)
+        tag.filter(|tag| tag.to_string() == text).ok_or(ParseTargetTagError)
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
             assert_eq!(tag.to_string().parse(), Ok(tag));
         }
         for text in ["response_time", "response_time@0", "response_time@01", "response_time@+1", "read_lag@1", "x@1"] {
-            assert_eq!(text.parse::<TargetTag>(), Err(NoTargetTag), "{text}");
+            assert_eq!(text.parse::<TargetTag>(), Err(ParseTargetTagError), "{text}");
         }
     }
 }

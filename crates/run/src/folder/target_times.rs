@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use truetail_model::record::{CompactHistogram, TargetTimes};
 use truetail_model::time::Nanos;
 
-use super::possible;
 use super::target_tag::TargetTag;
+use super::validate;
 use crate::TargetBooks;
 use crate::wire::v1::Exact;
 
@@ -27,7 +27,7 @@ pub(super) fn target_times(
         if let Some(Exact { sum_ns, min_ns, max_ns, .. }) = said {
             histogram.restore_exact(*sum_ns, Nanos(*min_ns), Nanos(*max_ns));
         }
-        let held = Exact::of_target(histogram);
+        let held = Exact::from_compact(histogram);
         if held.as_ref() != said {
             return Err(format!("its tag {tag} holds {held:?}, but run.json says, under recorded.exact, {said:?}"));
         }
@@ -44,9 +44,9 @@ pub(super) fn target_times(
 /// Checks that the distributions of a target hold as many arrivals as its books, or fewer if some have no value.
 fn check(number: usize, times: &TargetTimes, books: &TargetBooks) -> Result<(), String> {
     for metric in TargetTimes::METRICS {
-        let (_, said) = possible::population(metric, &books.tally);
+        let (_, said) = validate::population(metric, &books.tally);
         let held = times.metric(metric).map_or(0, CompactHistogram::count);
-        if held > said || (possible::has_each(metric) && held < said) {
+        if held > said || (validate::has_each(metric) && held < said) {
             let tag = TargetTag { target: number, metric };
             return Err(format!("its tag {tag} holds {held} arrivals, and by_target in run.json says {said}"));
         }

@@ -55,18 +55,20 @@ pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     let quantiles = quantiles(snapshot);
     let names = quantiles.iter().map(|(.., name)| name.as_str());
     csv.write_record(COUNTS.into_iter().chain(INTERVAL).chain(names))?;
-    let intervals = IntervalWidth::of(snapshot);
+    let intervals = IntervalWidth::from_snapshot(snapshot);
     let mut running = Running::default();
     for (number, second) in snapshot.seconds.iter().enumerate() {
         running.add(second);
         let counts = counts(number, second, &running);
-        csv.write_record(counts.into_iter().chain(of_interval(snapshot, intervals, number, &quantiles)).map(field))?;
+        csv.write_record(
+            counts.into_iter().chain(interval_values(snapshot, intervals, number, &quantiles)).map(field),
+        )?;
     }
     csv.flush()
 }
 
 /// Returns the values of the interval that begins with second `number`, in column order; blank if no interval begins.
-fn of_interval(
+fn interval_values(
     snapshot: &Snapshot,
     intervals: IntervalWidth,
     number: usize,
@@ -150,7 +152,7 @@ pub(super) fn read(input: impl Read) -> Result<Vec<SecondCounts>, LineError> {
     let mut seconds: Vec<SecondCounts> = Vec::new();
     let mut sums = [0; 4];
     for row in csv::Reader::from_reader(input).into_deserialize() {
-        let row: Counts = row.map_err(LineError::of_csv)?;
+        let row: Counts = row.map_err(LineError::from_csv)?;
         let problem = row.problem(seconds.len(), &mut sums);
         if let Some(problem) = problem {
             return Err(LineError { line: seconds.len() as u64 + 2, problem });

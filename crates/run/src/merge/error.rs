@@ -41,7 +41,7 @@ pub enum MergeError {
         run: usize,
     },
     /// A run's file names an impossible stripe.
-    #[error("run {run} says that it is stripe {index} of {of}; stripes count from 1 to their number, which is at most {most}", most = Stripe::MOST)]
+    #[error("run {run} says that it is stripe {index} of {of}; stripes count from 1 to their number, which is at most {most}", most = Stripe::MAX)]
     NoSuchStripe {
         /// Number of the run, from 1.
         run: usize,

@@ -16,7 +16,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     };
     whole.interrupted |= part.interrupted;
     whole.cut_short = either(whole.cut_short, part.cut_short);
-    whole.checkpoint = CheckpointFacts::and(whole.checkpoint, part.checkpoint);
+    whole.checkpoint = CheckpointFacts::merged(whole.checkpoint, part.checkpoint);
     whole.bytes_in = whole.bytes_in.saturating_add(part.bytes_in);
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;
@@ -51,7 +51,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
         whole.host = part.host;
     }
     whole.generator = match (whole.generator.take(), part.generator) {
-        (Some(whole), Some(part)) => Some(whole.and(part)),
+        (Some(whole), Some(part)) => Some(whole.merged_with(part)),
         (one, other) => one.or(other),
     };
     part.notes.into_iter().for_each(|note| add_note(&mut whole.notes, note));

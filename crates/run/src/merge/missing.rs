@@ -28,10 +28,10 @@ pub(super) fn never_issued(
     let offered = whole.facts.stripe.as_ref().map(|stripe| &stripe.schedule);
     let mut held: Option<Snapshot> = None;
     for stripe in missing.iter().filter_map(|number| Stripe::numbered(*number, of)) {
-        if offered != Some(&StripeFacts::of(stripe, &workload).schedule) {
+        if offered != Some(&StripeFacts::new(stripe, &workload).schedule) {
             return Err(other);
         }
-        let part = of_one(&workload, stripe, whole);
+        let part = stripe_snapshot(&workload, stripe, whole);
         match &mut held {
             None => held = Some(part),
             Some(held) => held.merge(&part),
@@ -40,15 +40,15 @@ pub(super) fn never_issued(
     held.ok_or(MergeError::UnknownHoles)
 }
 
-fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
-    let mut driver = Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
+fn stripe_snapshot(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
+    let mut driver = Driver::new(&workload.for_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
     let mut recorder = Recorder::new(RecorderOptions {
         measure_from: whole.snapshot.measure_from,
         expected_seconds: 0,
-        per_second: IntervalWidth::of(&whole.snapshot) != IntervalWidth::WholeRun,
+        per_second: IntervalWidth::from_snapshot(&whole.snapshot) != IntervalWidth::WholeRun,
         samples: whole.snapshot.samples.options(),
     });
-    recorder.count_out(&mut driver, Timestamp(whole.facts.elapsed_ns));
+    recorder.record_unissued(&mut driver, Timestamp(whole.facts.elapsed_ns));
     recorder.finish(driver.schedule_hash())
 }
 

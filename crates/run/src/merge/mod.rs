@@ -28,7 +28,7 @@ use stripes::Stripes;
 
 /// Treatment of missing stripes.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Holes {
+pub enum MissingStripes {
     /// The merge is refused.
     Refused,
     /// The result names them, and their arrivals count as never issued, as far as they are known.
@@ -49,7 +49,7 @@ pub enum Holes {
 pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
     let mut merger = Merger::default();
     runs.into_iter().try_for_each(|run| merger.add(run, None))?;
-    merger.finish(Holes::Refused)
+    merger.finish(MissingStripes::Refused)
 }
 
 /// A merge in progress. It keeps the sum of the added runs, and about two hundred bytes for each.
@@ -73,14 +73,14 @@ impl Merger {
     /// [`MergeError`]. It numbers the runs from 1 in the order of addition. After an error, the sum is unchanged.
     pub fn add(&mut self, part: Run, verdict: Option<&Verdict>) -> Result<(), MergeError> {
         let number = self.added.len() + 1;
-        let identity = Identity::of(&part);
+        let identity = Identity::from_run(&part);
         self.check(&part, &identity, number)?;
         let (planned, sample_bytes) = self.sizes_with(&part)?;
         self.take_stripe(&part, verdict, number)?;
         (self.planned, self.sample_bytes) = (planned, sample_bytes);
         self.added.push(identity);
         self.notes.add(&part);
-        self.lacks_seconds |= IntervalWidth::of(&part.snapshot) == IntervalWidth::WholeRun;
+        self.lacks_seconds |= IntervalWidth::from_snapshot(&part.snapshot) == IntervalWidth::WholeRun;
         self.lacks_samples |= !has_samples(&part.snapshot.samples);
         self.lacks_targets |= part.snapshot.targets.len() != part.facts.by_target.len();
         match &mut self.whole {
@@ -98,7 +98,7 @@ impl Merger {
     /// # Errors
     /// [`MergeError::Nothing`], [`MergeError::TooLarge`], and for stripes the errors about missing stripes or
     /// recordings.
-    pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
+    pub fn finish(mut self, holes: MissingStripes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
         if let Some(stripes) = self.stripes.take() {
             self.fill_holes(&mut whole, &stripes, holes)?;
@@ -114,7 +114,7 @@ impl Merger {
             whole.snapshot.intervals = ByInterval::default();
         }
         if self.lacks_samples {
-            let seen = whole.snapshot.samples.seen();
+            let seen = whole.snapshot.samples.offered();
             whole.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], seen);
         }
         notes.into_iter().for_each(|note| add_note(&mut whole.facts.notes, note));
@@ -144,7 +144,7 @@ impl Merger {
             (None, None) => Ok(()),
             (Some(stripes), Some(stripe)) => stripes.add(part, stripe, verdict, number),
             (None, Some(stripe)) if self.whole.is_none() => {
-                let mut stripes = Stripes::of(stripe);
+                let mut stripes = Stripes::new(stripe);
                 stripes.add(part, stripe, verdict, number)?;
                 self.stripes = Some(stripes);
                 Ok(())
@@ -167,12 +167,12 @@ impl Merger {
         Ok((planned, bytes))
     }
 
-    fn fill_holes(&mut self, whole: &mut Run, stripes: &Stripes, holes: Holes) -> Result<(), MergeError> {
+    fn fill_holes(&mut self, whole: &mut Run, stripes: &Stripes, holes: MissingStripes) -> Result<(), MergeError> {
         let missing = stripes.missing();
         if missing.is_empty() {
             return Ok(());
         }
-        let Holes::NeverIssued { recording } = holes else {
+        let MissingStripes::NeverIssued { recording } = holes else {
             return Err(MergeError::Holes { missing, of: stripes.count() });
         };
         if whole.facts.cut_short == Some(true) {
@@ -201,11 +201,11 @@ impl Merger {
 }
 
 fn bytes_of_samples(samples: &Samples) -> u128 {
-    samples.even().iter().chain(samples.only_slow()).map(|record| u128::from(record.bytes_in)).sum()
+    samples.even().iter().chain(samples.slowest_left_out()).map(|record| u128::from(record.bytes_in)).sum()
 }
 
 fn has_samples(samples: &Samples) -> bool {
-    samples.seen() == 0 || samples.options().capacity > 0
+    samples.offered() == 0 || samples.options().capacity > 0
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -218,7 +218,7 @@ struct Identity {
 }
 
 impl Identity {
-    fn of(run: &Run) -> Identity {
+    fn from_run(run: &Run) -> Identity {
         let Snapshot { tally, warmup, schedule_hash, last_end, .. } = &run.snapshot;
         Identity {
             started_at_unix_ns: run.facts.started_at_unix_ns,

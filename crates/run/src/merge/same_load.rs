@@ -27,11 +27,11 @@ pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, 
         .or_else(|| differ("scenario.drain_ns", &x.drain_ns, &y.drain_ns))
         .or_else(|| differ("scenario.warmup_ns", &x.warmup_ns, &y.warmup_ns))
         .or_else(|| differ("scenario", &without_seed(x), &without_seed(y)))
-        .or_else(|| of_stripes(a, b))
+        .or_else(|| stripe_differences(a, b))
 }
 
 /// Compares stripes, which are parts of one run: they must have the same seed, version and schedule.
-fn of_stripes(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
+fn stripe_differences(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
     let (Some(x), Some(y)) = (&a.stripe, &b.stripe) else { return None };
     let mix_seed = |facts: &Facts| facts.offered.mix.as_ref().and_then(|mix| mix.seed);
     differ("seed", &a.offered.seed, &b.offered.seed)

@@ -14,7 +14,7 @@ pub(super) struct Stripes {
 
 impl Stripes {
     /// Returns an empty set of stripes, for the load that `first` is a stripe of.
-    pub(super) fn of(first: &StripeFacts) -> Stripes {
+    pub(super) fn new(first: &StripeFacts) -> Stripes {
         Stripes { of: first.of, added: Vec::new() }
     }
 

@@ -17,7 +17,7 @@ pub struct SessionFile {
 
 impl SessionFile {
     /// Combines facts and findings about sessions.
-    pub fn of(facts: &SessionFacts, findings: &Findings) -> SessionFile {
+    pub fn new(facts: &SessionFacts, findings: &Findings) -> SessionFile {
         SessionFile { facts: facts.clone(), times: findings.sessions.clone().unwrap_or_default() }
     }
 }

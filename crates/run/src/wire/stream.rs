@@ -25,7 +25,7 @@ pub struct StreamFile {
 
 impl StreamFile {
     /// Combines facts and findings about streams.
-    pub fn of(facts: &StreamFacts, findings: &Findings) -> StreamFile {
+    pub fn new(facts: &StreamFacts, findings: &Findings) -> StreamFile {
         let first_byte_time = Some(findings.metrics[Metric::FirstByteTime].clone()).filter(|times| times.count > 0);
         StreamFile {
             cut: facts.tally.cut,

@@ -265,8 +265,8 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         statuses: snapshot.statuses.clone(),
         by_target: facts.by_target.clone(),
         targets: findings.targets.clone(),
-        stream: facts.stream.as_ref().map(|streams| StreamFile::of(streams, findings)),
-        sessions: facts.sessions.as_ref().map(|sessions| SessionFile::of(sessions, findings)),
+        stream: facts.stream.as_ref().map(|streams| StreamFile::new(streams, findings)),
+        sessions: facts.sessions.as_ref().map(|sessions| SessionFile::new(sessions, findings)),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),
@@ -281,7 +281,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         generator: facts.generator.clone(),
         bytes_in: facts.bytes_in,
         claims: facts.claims.clone(),
-        recorded: Recorded::of(run),
+        recorded: Recorded::from_run(run),
     }
 }
 
@@ -295,32 +295,34 @@ impl RunFile {
 }
 
 impl Recorded {
-    fn of(run: &Run) -> Recorded {
+    fn from_run(run: &Run) -> Recorded {
         let snapshot = &run.snapshot;
         Recorded {
             measure_from_ns: snapshot.measure_from.0,
             last_end_ns: snapshot.last_end.0,
             bytes_in: snapshot.bytes_in,
-            intervals: IntervalWidth::of(snapshot),
+            intervals: IntervalWidth::from_snapshot(snapshot),
             exact: exact(run),
-            timeline: TimelineFacts::of(&snapshot.seconds),
-            samples: SampleFacts::of(&snapshot.samples),
+            timeline: TimelineFacts::from_seconds(&snapshot.seconds),
+            samples: SampleFacts::from_samples(&snapshot.samples),
         }
     }
 }
 
 /// Returns the exact figures of each non-empty distribution, by tag.
 fn exact(Run { facts, snapshot }: &Run) -> BTreeMap<String, Exact> {
-    let whole = tagged(snapshot).filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)));
-    let targets =
-        tagged_by_target(snapshot).filter_map(|(tag, histogram)| Some((tag.to_string(), Exact::of_target(histogram)?)));
-    let streams = tagged_by_observer(facts).filter_map(|(tag, times)| Some((tag.to_owned(), Exact::of_target(times)?)));
+    let whole =
+        tagged(snapshot).filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::from_histogram(histogram)?)));
+    let targets = tagged_by_target(snapshot)
+        .filter_map(|(tag, histogram)| Some((tag.to_string(), Exact::from_compact(histogram)?)));
+    let streams =
+        tagged_by_observer(facts).filter_map(|(tag, times)| Some((tag.to_owned(), Exact::from_compact(times)?)));
     whole.chain(targets).chain(streams).collect()
 }
 
 impl IntervalWidth {
     /// Returns the width of the intervals, if for every metric they add up to the distribution of the run.
-    pub fn of(snapshot: &Snapshot) -> IntervalWidth {
+    pub fn from_snapshot(snapshot: &Snapshot) -> IntervalWidth {
         let rows = snapshot.intervals.rows();
         let in_rows = |metric| rows.iter().map(|row| row.metric(metric).count()).sum::<u64>();
         let all = Metric::ALL.into_iter().all(|metric| in_rows(metric) == snapshot.metric(metric).count());
@@ -343,7 +345,7 @@ impl IntervalWidth {
 
 impl Exact {
     /// Returns the figures of a histogram; `None` if it is empty.
-    pub fn of(histogram: &Histogram) -> Option<Exact> {
+    pub fn from_histogram(histogram: &Histogram) -> Option<Exact> {
         let (Some(Nanos(min_ns)), Some(Nanos(max_ns))) = (histogram.min(), histogram.max()) else { return None };
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
     }
@@ -351,7 +353,7 @@ impl Exact {
 
 impl Exact {
     /// Returns the figures of a compact histogram; `None` if it is empty.
-    pub fn of_target(histogram: &CompactHistogram) -> Option<Exact> {
+    pub fn from_compact(histogram: &CompactHistogram) -> Option<Exact> {
         let (Nanos(min_ns), Nanos(max_ns)) = (histogram.min()?, histogram.max()?);
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
     }
@@ -359,7 +361,7 @@ impl Exact {
 
 impl TimelineFacts {
     /// Returns the number of rows and the sums over these seconds.
-    pub fn of(seconds: &[SecondCounts]) -> TimelineFacts {
+    pub fn from_seconds(seconds: &[SecondCounts]) -> TimelineFacts {
         seconds.iter().fold(TimelineFacts::default(), |sums, second| TimelineFacts {
             seconds: sums.seconds + 1,
             planned: sums.planned + second.planned,
@@ -372,14 +374,14 @@ impl TimelineFacts {
 
 impl SampleFacts {
     /// Returns a description of these samples.
-    pub fn of(samples: &Samples) -> SampleFacts {
+    pub fn from_samples(samples: &Samples) -> SampleFacts {
         let SamplesOptions { capacity, slowest } = samples.options();
         SampleFacts {
             complete: samples.is_complete(),
             even: samples.even().len() as u64,
             one_in: samples.one_in(),
-            only_slow: samples.only_slow().count() as u64,
-            seen: samples.seen(),
+            only_slow: samples.slowest_left_out().count() as u64,
+            seen: samples.offered(),
             capacity,
             slowest,
         }

@@ -313,7 +313,7 @@ fn answers_that_are_too_large_together_are_not_merged() {
         let samples = &part.snapshot.samples;
         let mut records = samples.even().to_vec();
         records[0].bytes_in = 1 << 60;
-        part.snapshot.samples = Samples::from_parts(samples.options(), records, 1, &[], samples.seen());
+        part.snapshot.samples = Samples::from_parts(samples.options(), records, 1, &[], samples.offered());
         part
     });
     let error = merge(parts.into()).unwrap_err();

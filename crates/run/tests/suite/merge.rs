@@ -35,7 +35,7 @@ proptest! {
         }
         if options.samples == SamplesOptions::NONE {
             assert_same_counts(&merged, &whole);
-            prop_assert!(merged.samples.even().is_empty() && merged.samples.seen() == whole.samples.seen());
+            prop_assert!(merged.samples.even().is_empty() && merged.samples.offered() == whole.samples.offered());
         } else {
             assert_same_snapshot(&merged, &whole);
         }
@@ -169,7 +169,7 @@ fn a_part_without_seconds_or_samples_leaves_the_whole_without_them() {
     let merged = merge(vec![a, b]).unwrap();
     let whole = crate::support::snapshot(RecorderOptions::default(), &steady(2));
     assert_same_counts(&merged.snapshot, &Snapshot { seconds: Vec::new(), intervals: Default::default(), ..whole });
-    assert!(merged.snapshot.samples.even().is_empty() && merged.snapshot.samples.seen() == 2000);
+    assert!(merged.snapshot.samples.even().is_empty() && merged.snapshot.samples.offered() == 2000);
     assert_eq!(merged.facts.notes.len(), facts(&merged.snapshot).notes.len() + 3, "{:?}", merged.facts.notes);
 }
 

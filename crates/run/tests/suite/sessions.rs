@@ -122,12 +122,12 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
         |sessions| sessions.steps[0].reached += 1,
         |sessions| sessions.steps[1].not_reached.run_ended = 1 << 59,
         |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
-        |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
+        |sessions| sessions.times.get_mut(SessionTime::Failed).record_n(Nanos(1), 1),
         |sessions| sessions.steps[0].hops = 1,
         |sessions| sessions.steps[1].retries = 171,
         |sessions| sessions.steps[1].hops = 1 << 59,
         |sessions| sessions.steps[1].most_requests = 0,
-        |sessions| sessions.steps[1].times.of_mut(SessionTime::Failed).record_n(Nanos(1), 6),
+        |sessions| sessions.steps[1].times.get_mut(SessionTime::Failed).record_n(Nanos(1), 6),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
@@ -201,7 +201,7 @@ fn of_two_flows() -> SessionFacts {
     let sampled = other.sampled.as_mut().unwrap();
     sampled.slowest.iter_mut().chain(&mut sampled.random).for_each(shift);
     let shop = SessionFacts { flow: "shop".to_owned(), ..sessions() };
-    SessionFacts::together(vec![(3, shop), (1, other)]).unwrap()
+    SessionFacts::from_flows(vec![(3, shop), (1, other)]).unwrap()
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn several_flows_come_back_and_are_merged() {
     let both = of_two_flows();
     assert_eq!((both.imbalance(), both.imbalance_of_sample()), (None, None));
     assert_eq!((both.tally.planned, both.steps.len(), both.flows.len()), (200, 4, 2));
-    let steps = |facts: &SessionFacts, name: &str| facts.of_flow(name).map(|part| (part.first_step, part.steps.len()));
+    let steps = |facts: &SessionFacts, name: &str| facts.for_flow(name).map(|part| (part.first_step, part.steps.len()));
     assert_eq!((steps(&both, "shop"), steps(&both, "other")), (Some((0, 2)), Some((2, 2))));
     assert_eq!((steps(&both, "third"), steps(&sessions(), "shop.hurl")), (None, None));
     run.facts.sessions = Some(both.clone());
@@ -247,9 +247,9 @@ fn books_of_several_flows_that_do_not_balance_are_refused() {
         |sessions| {
             let times = &mut sessions.flows[0].times;
             *times = Default::default();
-            times.of_mut(SessionTime::Completed).record_n(Nanos(7), 90);
-            times.of_mut(SessionTime::Censored).record_n(Nanos(7), 7);
-            times.of_mut(SessionTime::Failed).record_n(Nanos(7), 3);
+            times.get_mut(SessionTime::Completed).record_n(Nanos(7), 90);
+            times.get_mut(SessionTime::Censored).record_n(Nanos(7), 7);
+            times.get_mut(SessionTime::Failed).record_n(Nanos(7), 3);
         },
         |sessions| sessions.flows[1].tally.completed -= 1,
         |sessions| drop(sessions.flows.pop()),
@@ -258,7 +258,7 @@ fn books_of_several_flows_that_do_not_balance_are_refused() {
         |sessions| sessions.tally.planned += 1,
         |sessions| sessions.steps[3].reached -= 1,
         |sessions| sessions.flows[0].times = Default::default(),
-        |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
+        |sessions| sessions.times.get_mut(SessionTime::Failed).record_n(Nanos(1), 1),
         |sessions| sessions.sampled.as_mut().unwrap().random[3].requests[0].step ^= 2,
     ];
     for (number, change) in changes.into_iter().enumerate() {

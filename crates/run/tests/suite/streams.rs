@@ -48,7 +48,7 @@ fn with_llm(mut run: Run) -> Run {
         (StreamTime::ContentGap, 10_000_003, complete),
         (StreamTime::TimePerOutputToken, 10_000_003, complete - 1),
     ] {
-        streams.times.of_mut(time).record_n(Nanos(value), count);
+        streams.times.get_mut(time).record_n(Nanos(value), count);
     }
     let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["ttft < 1s".to_owned()]);
     llm.content_events = 2 * complete;
@@ -148,7 +148,7 @@ fn streams_of_a_whole_are_those_of_its_parts() {
     let complete = a.snapshot.tally.planned - 5;
     let drawn = merged.detail.as_ref().expect("both have it");
     assert_eq!((drawn.gaps.gaps(), drawn.gaps.open()), (4 * complete, 4));
-    assert_eq!((merged.stalls, merged.times.of(StreamTime::LongestGap).count()), (14, 2 * complete));
+    assert_eq!((merged.stalls, merged.times.get(StreamTime::LongestGap).count()), (14, 2 * complete));
     a.facts.stream.as_mut().unwrap().reading.stall_ns = None;
     let whole = merge(vec![a, b]).unwrap();
     assert!(whole.facts.stream.is_none() && whole.facts.notes.iter().any(|note| note.contains("streams")));
@@ -160,8 +160,8 @@ fn books_of_streams_that_do_not_balance_are_refused() {
         |streams| streams.tally.cut += 1,
         |streams| streams.tally.planned -= 1,
         |streams| streams.events += 1,
-        |streams| streams.times.of_mut(StreamTime::FirstEventFailed).record_n(Nanos(1), 1),
-        |streams| streams.times.of_mut(StreamTime::LongestGap).record_n(Nanos(1), 9),
+        |streams| streams.times.get_mut(StreamTime::FirstEventFailed).record_n(Nanos(1), 1),
+        |streams| streams.times.get_mut(StreamTime::LongestGap).record_n(Nanos(1), 9),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let ((mut run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());

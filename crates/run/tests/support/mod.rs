@@ -431,9 +431,9 @@ pub fn assert_same_samples(a: &Samples, b: &Samples) {
         records
     };
     let parts = |samples: &Samples| {
-        (sorted(samples.even().to_vec()), sorted(samples.only_slow().copied().collect()), samples.one_in())
+        (sorted(samples.even().to_vec()), sorted(samples.slowest_left_out().copied().collect()), samples.one_in())
     };
-    assert_eq!((a.seen(), a.options(), a.is_complete()), (b.seen(), b.options(), b.is_complete()));
+    assert_eq!((a.offered(), a.options(), a.is_complete()), (b.offered(), b.options(), b.is_complete()));
     assert_eq!(parts(a), parts(b));
 }
 

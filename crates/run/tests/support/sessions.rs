@@ -63,14 +63,14 @@ pub fn sessions() -> SessionFacts {
     };
     let list = &mut facts.steps[1];
     (list.hops, list.retries, list.most_requests) = (12, 2, 3);
-    list.times.of_mut(SessionTime::Completed).record_n(Nanos(600_001), 90);
-    list.times.of_mut(SessionTime::Censored).record_n(Nanos(4_999_999), 2);
+    list.times.get_mut(SessionTime::Completed).record_n(Nanos(600_001), 90);
+    list.times.get_mut(SessionTime::Censored).record_n(Nanos(4_999_999), 2);
     for (time, value, count) in [
         (SessionTime::Completed, 1_234_567, 90),
         (SessionTime::Censored, 5_000_000_001, 7),
         (SessionTime::Failed, 10_000_003, 3),
     ] {
-        facts.times.of_mut(time).record_n(Nanos(value), count);
+        facts.times.get_mut(time).record_n(Nanos(value), count);
     }
     facts
 }

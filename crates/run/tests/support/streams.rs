@@ -27,7 +27,7 @@ fn detail(complete: u64) -> StreamDetail {
             marks: vec![EventMark { from_ns: intended_start_ns + 7, to_ns: end_ns, events: 4, coalesced: 1 }],
         };
         let (length_ns, instants_ns) = (end_ns - intended_start_ns, [intended_start_ns, intended_start_ns + 1, end_ns]);
-        detail.sampled.offer_made(length_ns, instants_ns, || stream);
+        detail.sampled.offer_with(length_ns, instants_ns, || stream);
     }
     detail
 }
@@ -39,7 +39,7 @@ pub fn streams(planned: u64) -> StreamFacts {
         reading: StreamReading {
             stall_ns: Some(500_000_000),
             end_mark: Some("[DONE]".to_owned()),
-            ..StreamReading::of(StreamKind::Sse)
+            ..StreamReading::new(StreamKind::Sse)
         },
         tally: StreamTally { planned, complete, cut: 2, idle: 3, ..StreamTally::default() },
         events: complete * 4 + 2,
@@ -60,7 +60,7 @@ pub fn streams(planned: u64) -> StreamFacts {
         (StreamTime::LongestGap, 700_000_003, complete),
         (StreamTime::LongestGapCensored, 800_000_003, 2),
     ] {
-        facts.times.of_mut(time).record_n(Nanos(value), count);
+        facts.times.get_mut(time).record_n(Nanos(value), count);
     }
     facts
 }

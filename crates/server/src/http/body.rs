@@ -34,7 +34,7 @@ enum Chunk {
 }
 
 impl Body {
-    pub(crate) fn of_length(length: u64) -> Body {
+    pub(crate) fn with_length(length: u64) -> Body {
         Body(State::Length(length))
     }
 
@@ -144,9 +144,9 @@ mod tests {
             let expected = (whole.len() - 3, true, b"wikipedia in\r\n\r\nchunks.".to_vec());
             assert_eq!(feed_all(Body::chunked(), whole, piece), Ok(expected), "{piece}");
         }
-        assert_eq!(feed(Body::of_length(5), b"12345GET", 3), Ok((5, true)));
-        assert_eq!(feed(Body::of_length(9), b"12345", 2), Ok((5, false)));
-        assert!(Body::of_length(0).is_over());
+        assert_eq!(feed(Body::with_length(5), b"12345GET", 3), Ok((5, true)));
+        assert_eq!(feed(Body::with_length(9), b"12345", 2), Ok((5, false)));
+        assert!(Body::with_length(0).is_over());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use httparse::{Header, Request, Status};
 use truetail_model::service::{ABOUT_MODEL_PATHS, SGLANG_PATH, StreamDescription, StreamFormat};
 
-use super::page::AskingPage;
+use super::page::RequestOrigin;
 use super::{Body, Refusal};
 use crate::response_form::Framing;
 use crate::stream::parse_query;
@@ -61,7 +61,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusa
         Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Refusal::TooLarge),
         Err(_) => return Err(Refusal::Malformed),
     };
-    let facts = Fields::read(request.headers)?;
+    let facts = HeaderFields::read(request.headers)?;
     let is_http_1_1 = request.version == Some(1);
     let body = facts.body(is_http_1_1)?;
     Ok(Some(RequestHead {
@@ -87,7 +87,7 @@ fn has_empty_line(bytes: &[u8]) -> bool {
 }
 
 /// Returns the purpose of a request. `preflight` is true if it has the header of preflights.
-pub(crate) fn route(method: &str, target: &str, preflight: bool, page: AskingPage<'_>) -> Route {
+pub(crate) fn route(method: &str, target: &str, preflight: bool, page: RequestOrigin<'_>) -> Route {
     match path(target) {
         "/clock" if page.is_foreign() => Route::Refused(Refusal::ForeignPage),
         "/clock" if method == "POST" => Route::StartClock,
@@ -97,7 +97,7 @@ pub(crate) fn route(method: &str, target: &str, preflight: bool, page: AskingPag
         SGLANG_PATH => Route::AboutSglang,
         path if ABOUT_MODEL_PATHS.contains(&path) => Route::AboutModel,
         "/stream" => parse_query(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
-        path => match StreamFormat::of_path(path) {
+        path => match StreamFormat::for_path(path) {
             StreamFormat::Plain => Route::Service,
             format => Route::Model(format),
         },
@@ -120,8 +120,8 @@ fn query(target: &str) -> &str {
 }
 
 #[derive(Default)]
-struct Fields<'a> {
-    page: AskingPage<'a>,
+struct HeaderFields<'a> {
+    page: RequestOrigin<'a>,
     close: bool,
     keep_alive: bool,
     preflight: bool,
@@ -131,9 +131,9 @@ struct Fields<'a> {
     chunked: bool,
 }
 
-impl<'a> Fields<'a> {
-    fn read(fields: &[Header<'a>]) -> Result<Fields<'a>, Refusal> {
-        let mut read = Fields::default();
+impl<'a> HeaderFields<'a> {
+    fn read(fields: &[Header<'a>]) -> Result<HeaderFields<'a>, Refusal> {
+        let mut read = HeaderFields::default();
         for field in fields {
             read.add(field)?;
         }
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
     /// Returns the body. Fails if its length is contradictory or unknown (RFC 9112, section 6.3).
     fn body(&self, is_http_1_1: bool) -> Result<Body, Refusal> {
         match (self.coded, self.content_length) {
-            (false, length) => Ok(Body::of_length(length.unwrap_or(0))),
+            (false, length) => Ok(Body::with_length(length.unwrap_or(0))),
             (true, None) if self.chunked && is_http_1_1 => Ok(Body::chunked()),
             (true, _) => Err(Refusal::Malformed),
         }

@@ -11,6 +11,6 @@ pub(crate) use head::{RequestHead, Route, may_contain_head, parse_head};
 #[cfg(feature = "http2")]
 pub(crate) use head::{path, route};
 #[cfg(feature = "http2")]
-pub(crate) use page::AskingPage;
+pub(crate) use page::RequestOrigin;
 pub(crate) use refusal::Refusal;
 pub(crate) use responses::{ResponseId, Responses};

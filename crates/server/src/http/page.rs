@@ -9,14 +9,14 @@ use std::net::IpAddr;
 
 /// Facts about the page that sent a request. Programs other than browsers state none.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct AskingPage<'a> {
+pub(crate) struct RequestOrigin<'a> {
     /// The requested server, from `Host` or `:authority`.
     pub(crate) host: &'a [u8],
     pub(crate) origin: Option<&'a [u8]>,
     pub(crate) fetch_site: Option<&'a [u8]>,
 }
 
-impl AskingPage<'_> {
+impl RequestOrigin<'_> {
     /// Returns true if a page of another site sent the request.
     pub(crate) fn is_foreign(&self) -> bool {
         let from_elsewhere = self.fetch_site.is_some_and(|site| !matches!(site, b"same-origin" | b"none"));
@@ -45,7 +45,7 @@ mod tests {
 
     fn is_foreign(host: &str, origin: Option<&str>, fetch_site: Option<&str>) -> bool {
         let [origin, fetch_site] = [origin, fetch_site].map(|value| value.map(str::as_bytes));
-        AskingPage { host: host.as_bytes(), origin, fetch_site }.is_foreign()
+        RequestOrigin { host: host.as_bytes(), origin, fetch_site }.is_foreign()
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) enum RequestBody {
 }
 
 #[derive(Debug)]
-pub(super) struct Answering {
+pub(super) struct StreamExchange {
     pub(super) exchange: ServerExchange,
     request: RecvStream,
     /// The body of the request, if the service needs it.
@@ -53,18 +53,18 @@ pub(super) struct Answering {
     /// Sink for the body of the answer, once its head was sent.
     body: Option<SendStream<Bytes>>,
     /// Bytes of the answer that were handed to h2, and that the system has not yet taken.
-    pub(super) given: u64,
+    pub(super) handed_over: u64,
 }
 
-impl Answering {
+impl StreamExchange {
     /// Creates the answer of `exchange`. Keeps the body of the request if `keeps` is true.
     pub(super) fn new(
         exchange: ServerExchange,
         request: RecvStream,
         keeps: bool,
         respond: SendResponse<Bytes>,
-    ) -> Answering {
-        Answering { exchange, request, kept: keeps.then(Vec::new), respond, body: None, given: 0 }
+    ) -> StreamExchange {
+        StreamExchange { exchange, request, kept: keeps.then(Vec::new), respond, body: None, handed_over: 0 }
     }
 
     /// Reads the received part of the request's body.
@@ -117,12 +117,12 @@ impl Answering {
                 Progress::Complete
             }
             NextSend::SendTo(end) if self.exchange.is_garbage() => self.give_garbage(end).unwrap_or(Progress::Gone),
-            NextSend::SendTo(end) => self.give(responses, end).unwrap_or(Progress::Gone),
+            NextSend::SendTo(end) => self.hand_over(responses, end).unwrap_or(Progress::Gone),
         }
     }
 
     /// Hands bytes before `end` to h2, as far as the client has room.
-    fn give(&mut self, responses: &Responses, end: u64) -> Result<Progress, h2::Error> {
+    fn hand_over(&mut self, responses: &Responses, end: u64) -> Result<Progress, h2::Error> {
         let (sent, head) = (self.exchange.sent, self.exchange.head_length(responses));
         if end < head {
             // A head is sent as a whole.

@@ -14,12 +14,12 @@ use http::{HeaderValue, Method, Request};
 use truetail_model::service::BatchEvent;
 use truetail_model::time::Timestamp;
 
-use super::answering::{Answering, Progress, RequestBody};
+use super::answering::{Progress, RequestBody, StreamExchange};
 use super::pipe::Pipe;
 use super::wire::{Received, Wire};
 use crate::close_reason::CloseReason;
 use crate::exchange::NextSend;
-use crate::http::{AskingPage, Refusal, Route, path, route};
+use crate::http::{Refusal, RequestOrigin, Route, path, route};
 use crate::response_form::{Framing, ResponseForm};
 use crate::shared_state::SharedState;
 use crate::stream::StreamKey;
@@ -50,7 +50,7 @@ pub(crate) struct Http2Connection {
     token: u64,
     session: Session,
     /// Streams by our own ids, which follow the order of the requests.
-    streams: HashMap<u64, Answering>,
+    streams: HashMap<u64, StreamExchange>,
     /// Number of streams begun.
     begun: u64,
     /// Ids of the streams with streamed answers, by the numbers of these answers.
@@ -176,10 +176,12 @@ impl Http2Connection {
                 Poll::Pending => break,
                 Poll::Ready(Some(Ok((request, respond)))) => self.begin(shared, request, respond),
                 // The client broke the protocol, so the server ends the connection.
-                Poll::Ready(Some(Err(error))) if error.is_library() => return self.close(shared, CloseReason::Done),
+                Poll::Ready(Some(Err(error))) if error.is_library() => {
+                    return self.close(shared, CloseReason::Finished);
+                }
                 Poll::Ready(Some(Err(_))) => return self.close(shared, CloseReason::ClientGone),
                 // h2 reports the end again after its bytes have left.
-                Poll::Ready(None) if self.streams.values().any(|stream| stream.given > 0) => break,
+                Poll::Ready(None) if self.streams.values().any(|stream| stream.handed_over > 0) => break,
                 Poll::Ready(None) => return self.close(shared, CloseReason::ClientGone),
             }
         }
@@ -191,7 +193,8 @@ impl Http2Connection {
     fn close(&mut self, shared: &mut SharedState, why: CloseReason) -> Result<(), CloseReason> {
         let _ = self.flush(shared);
         let now = shared.now();
-        let has_left = |stream: &Answering| stream.given == 0 && stream.exchange.step(now) == NextSend::Complete;
+        let has_left =
+            |stream: &StreamExchange| stream.handed_over == 0 && stream.exchange.step(now) == NextSend::Complete;
         let mut whole: Vec<u64> = self.streams.iter().filter(|(_, one)| has_left(one)).map(|(id, _)| *id).collect();
         whole.sort_unstable();
         whole.into_iter().for_each(|id| self.remove(shared, id, None));
@@ -205,8 +208,11 @@ impl Http2Connection {
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let field = |name| head.headers.get(name).map(HeaderValue::as_bytes);
         let host = head.uri.authority().map(|authority| authority.as_str().as_bytes()).or_else(|| field("host"));
-        let page =
-            AskingPage { host: host.unwrap_or_default(), origin: field("origin"), fetch_site: field("sec-fetch-site") };
+        let page = RequestOrigin {
+            host: host.unwrap_or_default(),
+            origin: field("origin"),
+            fetch_site: field("sec-fetch-site"),
+        };
         let route = route(head.method.as_str(), target, head.headers.contains_key("truetail-preflight"), page);
         let form = ResponseForm { is_head: head.method == Method::HEAD, keep_alive: true, framing: Framing::Frames };
         let mut exchange = shared.begin(route, path(target), now, form);
@@ -215,7 +221,7 @@ impl Http2Connection {
         self.begun += 1;
         let keeps = matches!(route, Route::Model(_));
         let is_whole = exchange.request_read;
-        self.streams.insert(id, Answering::new(exchange, body, keeps, respond));
+        self.streams.insert(id, StreamExchange::new(exchange, body, keeps, respond));
         if is_whole {
             self.request_is_read(shared, id);
         } else {
@@ -317,7 +323,7 @@ impl Http2Connection {
 
     fn serve(&mut self, shared: &mut SharedState, id: u64, now: Timestamp) {
         // Skip a stream with bytes in flight. It is served again once the system has taken them.
-        let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.given == 0) else { return };
+        let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.handed_over == 0) else { return };
         match stream.advance(&shared.responses, now) {
             Progress::Waits(next) => {
                 if let Some(at) = next {
@@ -325,7 +331,7 @@ impl Http2Connection {
                 }
             }
             Progress::Gave(bytes) => {
-                stream.given = bytes;
+                stream.handed_over = bytes;
                 self.leaving.push(id);
             }
             Progress::NoRoom => self.waiting.push(id),
@@ -356,8 +362,8 @@ impl Http2Connection {
         let now = shared.now();
         for id in self.leaving.drain(..) {
             if let Some(stream) = self.streams.get_mut(&id) {
-                let given = std::mem::take(&mut stream.given);
-                stream.exchange.was_sent(given, || now);
+                let given = std::mem::take(&mut stream.handed_over);
+                stream.exchange.note_sent(given, || now);
                 // Close the row before sending more.
                 let has_left = stream.exchange.step(now) == NextSend::Complete;
                 self.due.push(Reverse((if has_left { Timestamp::ZERO } else { now }, id)));

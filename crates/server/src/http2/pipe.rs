@@ -13,10 +13,10 @@ const MAX_UNSENT: usize = 4 * 1024 * 1024;
 
 /// Bytes in memory, in both directions. Clones share them.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Pipe(Arc<Mutex<Ends>>);
+pub(super) struct Pipe(Arc<Mutex<Buffers>>);
 
 #[derive(Default, Debug)]
-struct Ends {
+struct Buffers {
     received: Vec<u8>,
     unsent: Vec<u8>,
 }
@@ -35,7 +35,7 @@ impl Pipe {
         self.ends().unsent.len()
     }
 
-    fn ends(&self) -> MutexGuard<'_, Ends> {
+    fn ends(&self) -> MutexGuard<'_, Buffers> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

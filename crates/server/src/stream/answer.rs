@@ -160,7 +160,7 @@ impl StreamAnswer {
         let ends = is_last && !self.text.outline.is_cut;
         self.add(&StreamWrite { at, first: self.steps, content: 1, ends, is_stalled: false }, Nanos::ZERO);
         self.steps += 1;
-        self.faults = self.faults.and(faults);
+        self.faults = self.faults.union(faults);
         if is_last {
             self.finish(at);
         }
@@ -194,7 +194,7 @@ impl StreamAnswer {
     }
 
     /// Notes that the first `sent` bytes had left by `now`.
-    pub(crate) fn sent(&mut self, sent: u64, now: Timestamp) {
+    pub(crate) fn note_sent(&mut self, sent: u64, now: Timestamp) {
         while self.writes.get(self.left_at.len()).is_some_and(|write| write.end <= sent) {
             let late = now.since(self.writes[self.left_at.len()].at);
             self.left_at.push(now);

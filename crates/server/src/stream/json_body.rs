@@ -9,7 +9,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// The fields of a request to the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct JsonBody {
+pub(crate) struct ModelRequest {
     /// Name of the model, which the answer repeats.
     pub(crate) model: String,
     /// Number of tokens of the answer; `None` leaves it to the service.
@@ -22,7 +22,7 @@ pub(crate) struct JsonBody {
 }
 
 #[derive(Deserialize)]
-struct Fields {
+struct RequestFields {
     model: Option<String>,
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
@@ -45,25 +45,25 @@ struct Message {
     content: Value,
 }
 
-impl JsonBody {
+impl ModelRequest {
     /// Parses a body if the format needs one.
-    pub(crate) fn of_format(format: StreamFormat, body: &[u8]) -> Option<JsonBody> {
-        JsonBody::parse(if format == StreamFormat::Plain { &[] } else { body })
+    pub(crate) fn parse_for(format: StreamFormat, body: &[u8]) -> Option<ModelRequest> {
+        ModelRequest::parse(if format == StreamFormat::Plain { &[] } else { body })
     }
 
     /// Parses a body; `None` if it is invalid. An empty body requests a stream of any length.
-    pub(crate) fn parse(body: &[u8]) -> Option<JsonBody> {
+    pub(crate) fn parse(body: &[u8]) -> Option<ModelRequest> {
         if body.is_empty() {
-            return Some(JsonBody { streams: true, ..JsonBody::of(&Fields::none()) });
+            return Some(ModelRequest { streams: true, ..ModelRequest::from_fields(&RequestFields::none()) });
         }
-        let fields: Fields = serde_json::from_slice(body).ok()?;
-        let body = JsonBody::of(&fields);
+        let fields: RequestFields = serde_json::from_slice(body).ok()?;
+        let body = ModelRequest::from_fields(&fields);
         (body.tokens != Some(0)).then_some(body)
     }
 
-    fn of(fields: &Fields) -> JsonBody {
+    fn from_fields(fields: &RequestFields) -> ModelRequest {
         let messages = fields.messages.iter().map(|message| &message.content);
-        JsonBody {
+        ModelRequest {
             model: fields.model.clone().unwrap_or_else(|| "truetail".to_owned()),
             tokens: fields.max_completion_tokens.or(fields.max_tokens),
             streams: fields.stream.unwrap_or(false),
@@ -73,9 +73,9 @@ impl JsonBody {
     }
 }
 
-impl Fields {
-    fn none() -> Fields {
-        Fields {
+impl RequestFields {
+    fn none() -> RequestFields {
+        RequestFields {
             model: None,
             max_tokens: None,
             max_completion_tokens: None,
@@ -108,17 +108,18 @@ mod tests {
             {"role":"user","content":[{"type":"text","text":"a b"}]}],
             "stream":true,"max_tokens":7,"stream_options":{"include_usage":true},"temperature":0.5}"#;
         let expected =
-            JsonBody { model: "m".into(), tokens: Some(7), streams: true, wants_usage: true, prompt_words: 5 };
-        assert_eq!(JsonBody::parse(chat), Some(expected));
-        let completion = JsonBody::parse(br#"{"prompt":[1,2,3],"max_completion_tokens":9,"max_tokens":8}"#).unwrap();
+            ModelRequest { model: "m".into(), tokens: Some(7), streams: true, wants_usage: true, prompt_words: 5 };
+        assert_eq!(ModelRequest::parse(chat), Some(expected));
+        let completion =
+            ModelRequest::parse(br#"{"prompt":[1,2,3],"max_completion_tokens":9,"max_tokens":8}"#).unwrap();
         assert_eq!((completion.tokens, completion.prompt_words, completion.streams), (Some(9), 3, false));
-        assert!(JsonBody::parse(b"").unwrap().streams);
+        assert!(ModelRequest::parse(b"").unwrap().streams);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
         for body in ["{", "[]", r#"{"max_tokens":0}"#, r#"{"max_tokens":-1}"#, r#"{"stream":"yes"}"#, "\u{0}"] {
-            assert_eq!(JsonBody::parse(body.as_bytes()), None, "{body}");
+            assert_eq!(ModelRequest::parse(body.as_bytes()), None, "{body}");
         }
     }
 }

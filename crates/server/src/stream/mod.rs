@@ -8,7 +8,7 @@ mod text;
 mod truth;
 
 pub(crate) use answer::StreamAnswer;
-pub(crate) use json_body::{JsonBody, MAX_BODY_BYTES};
+pub(crate) use json_body::{MAX_BODY_BYTES, ModelRequest};
 pub(crate) use pending::{PendingStream, StreamKey};
 pub(crate) use query::parse_query;
 pub(crate) use text::StreamText;

@@ -9,7 +9,8 @@ pub(crate) fn parse_query(query: &str) -> Option<StreamDescription> {
         let (key, value) = pair.split_once('=')?;
         set(&mut content, &mut timing, key, value)?;
     }
-    (content.events <= content.most_events()).then_some(StreamDescription { content, pace: StreamPace::Alone(timing) })
+    (content.events <= content.max_events())
+        .then_some(StreamDescription { content, pace: StreamPace::Independent(timing) })
 }
 
 fn set(content: &mut StreamContent, timing: &mut StreamTiming, key: &str, value: &str) -> Option<()> {

@@ -6,7 +6,7 @@ use truetail_model::service::{
     StreamContent, StreamEnd, StreamFormat, StreamOutline, StreamRequest, StreamWrite, UsageReport,
 };
 
-use super::json_body::JsonBody;
+use super::json_body::ModelRequest;
 use super::truth::EventKind;
 
 /// Writer of the events of one stream.
@@ -25,7 +25,7 @@ impl StreamText {
     pub(crate) fn new(
         content: StreamContent,
         format: StreamFormat,
-        body: &JsonBody,
+        body: &ModelRequest,
         number: u64,
         created: u64,
     ) -> StreamText {

@@ -12,11 +12,11 @@ const START_CLOCK: &str = "POST /clock HTTP/1.1\r\nHost: server\r\nContent-Lengt
 fn health_checks_suffer_no_fault_and_do_not_start_the_clock() {
     let service = faulty(vec![stall(FOR_EVER), Fault::Reset { select: Selector::default() }]);
     let server = start(service.clone());
-    let mut checker = Client::of(&server);
+    let mut checker = Client::connect(&server);
     assert_eq!(checker.ask(get("/healthy")).status, 200);
     assert_eq!(checker.ask("GET /api HTTP/1.1\r\nTruetail-Preflight: 1\r\n\r\n").status, 200);
     assert_eq!(server.admitted(), 0);
-    let mut held = Client::of(&server);
+    let mut held = Client::connect(&server);
     held.send(get("/api"));
     wait_for_admitted(&server, 1);
     assert_eq!(checker.ask(get("/healthy")).status, 200);
@@ -31,8 +31,8 @@ fn health_checks_suffer_no_fault_and_do_not_start_the_clock() {
 fn a_health_check_takes_no_place_in_the_queue() {
     let service = truetail_model::service::Service { concurrency: Some(1), ..faulty(vec![stall(FOR_EVER)]) };
     let server = start(service.clone());
-    Client::of(&server).send(get("/api"));
-    assert_eq!(Client::of(&server).ask(get("/healthy")).status, 200);
+    Client::connect(&server).send(get("/api"));
+    assert_eq!(Client::connect(&server).ask(get("/healthy")).status, 200);
     stop_and_check(server, &service);
 }
 
@@ -40,7 +40,7 @@ fn a_health_check_takes_no_place_in_the_queue() {
 fn a_server_that_was_only_checked_has_no_truth() {
     let service = faulty(vec![]);
     let server = start(service.clone());
-    Client::of(&server).ask(get("/healthy"));
+    Client::connect(&server).ask(get("/healthy"));
     let truth = stop_and_check(server, &service);
     assert!(truth.rows.is_empty() && truth.clock_starts_unix_ns.is_empty());
     assert_eq!((truth.last_epoch().len(), truth.arrivals_between(0, u64::MAX)), (0, 0));
@@ -50,7 +50,7 @@ fn a_server_that_was_only_checked_has_no_truth() {
 fn the_clock_can_be_started_anew() {
     let service = faulty(vec![Fault::EveryNth { every: 2, pause: Nanos::from_millis(5) }]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for requests in [3, 2, 1] {
         for _ in 0..requests {
             assert_eq!(client.ask(get("/api")).status, 200);
@@ -72,10 +72,10 @@ fn the_clock_can_be_started_anew() {
 fn a_new_start_releases_nobody() {
     let service = faulty(vec![stall(Nanos::from_millis(300))]);
     let server = start(service.clone());
-    let mut held = Client::of(&server);
+    let mut held = Client::connect(&server);
     held.send(get("/api"));
     wait_for_admitted(&server, 1);
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     assert_eq!(client.ask(START_CLOCK).status, 204);
     assert_eq!(client.ask(get("/api")).status, 200);
     assert_eq!(held.answer().status, 200);
@@ -91,7 +91,7 @@ fn a_new_start_releases_nobody() {
 fn the_clock_wants_post() {
     let service = faulty(vec![]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let answer = client.ask(get("/clock"));
     assert_eq!((answer.status, answer.field("Allow")), (405, Some("POST")));
     assert_eq!(client.ask(get("/api")).status, 200, "the connection stays open");

@@ -25,12 +25,12 @@ fn a_crowd_that_is_released_together() {
     let stalled = Nanos::from_secs(3);
     let service = faulty(vec![stall(stalled)]);
     let server = start(service.clone());
-    let mut clients: Vec<Client> = (0..CROWD).map(|_| Client::of(&server)).collect();
+    let mut clients: Vec<Client> = (0..CROWD).map(|_| Client::connect(&server)).collect();
     clients.iter_mut().for_each(|client| client.send(get("/api")));
     wait_for_admitted(&server, CROWD as u64);
     clients.iter_mut().for_each(|client| assert_eq!(client.answer().status, 200));
     let truth = stop_and_check(server, &service);
-    assert_eq!(truth.totals.ended(Ending::Answered), CROWD as u64);
+    assert_eq!(truth.totals.count(Ending::Answered), CROWD as u64);
     assert_eq!(truth.arrivals_between(0, stalled.0), CROWD);
     assert!(truth.rows.iter().all(|row| row.due_ns == Some(stalled.0)));
     assert!(truth.rows.is_sorted_by_key(|row| row.answered_ns), "they leave in the order in which they came");
@@ -41,14 +41,14 @@ fn a_crowd_that_is_released_together() {
 fn ten_thousand_held() {
     let service = faulty(vec![stall(Nanos::from_secs(2))]);
     let server = start(service.clone());
-    let mut clients: Vec<Client> = (0..100).map(|_| Client::of(&server)).collect();
+    let mut clients: Vec<Client> = (0..100).map(|_| Client::connect(&server)).collect();
     clients.iter_mut().for_each(|client| client.send(get("/api").repeat(100)));
     wait_for_admitted(&server, 10_000);
     catch_up(&server);
     for client in &mut clients {
         (0..100).for_each(|_| assert_eq!(client.answer().status, 200));
     }
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 10_000);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 10_000);
 }
 
 /// Connections come and go, and slots are reused.
@@ -57,7 +57,7 @@ fn connections_that_come_and_go() {
     let service = Service::healthy(Nanos::from_micros(100));
     let server = start(service.clone());
     for round in 0..100 {
-        let mut clients: Vec<Client> = (0..10).map(|_| Client::of(&server)).collect();
+        let mut clients: Vec<Client> = (0..10).map(|_| Client::connect(&server)).collect();
         clients.iter_mut().for_each(|client| client.send(get("/api")));
         // Some clients leave without waiting for their answers.
         for client in clients.iter_mut().skip(round % 3) {
@@ -67,5 +67,5 @@ fn connections_that_come_and_go() {
     wait_for_admitted(&server, 1000);
     catch_up(&server);
     let truth = stop_and_check(server, &service);
-    assert_eq!(truth.totals.ended(Ending::Answered) + truth.totals.ended(Ending::ClientGone), 1000);
+    assert_eq!(truth.totals.count(Ending::Answered) + truth.totals.count(Ending::ClientGone), 1000);
 }

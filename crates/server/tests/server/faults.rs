@@ -9,7 +9,7 @@ use crate::support::{Client, End, catch_up, endings, faulty, get, stall, start, 
 /// Returns the only row of a server after one request, which was answered with 200.
 fn ask_once(service: &Service) -> TruthRow {
     let server = start(service.clone());
-    let answer = Client::of(&server).ask(get("/api"));
+    let answer = Client::connect(&server).ask(get("/api"));
     assert_eq!((answer.status, answer.body.len()), (200, service.body_bytes as usize));
     let truth = stop_and_check(server, service);
     assert_eq!(endings(&truth), [Ending::Answered]);
@@ -54,7 +54,7 @@ fn a_ramp() {
     let fault = Fault::Ramp { from: Timestamp::ZERO, to: Timestamp(1), target: Nanos::from_millis(40) };
     let service = faulty(vec![fault]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.ask(get("/api"));
     client.ask(get("/api"));
     let truth = stop_and_check(server, &service);
@@ -66,7 +66,7 @@ fn a_ramp() {
 fn every_nth() {
     let service = faulty(vec![Fault::EveryNth { every: 3, pause: Nanos::from_millis(30) }]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for _ in 0..7 {
         client.ask(get("/api"));
     }
@@ -80,7 +80,7 @@ fn an_error_status_at_once_or_after_the_work() {
     for immediately in [true, false] {
         let service = faulty(vec![Fault::ErrorStatus { status: 503, immediately, select: Selector::default() }]);
         let server = start(service.clone());
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         assert_eq!(client.ask(get("/api")).status, 503);
         assert_eq!(client.ask(get("/api")).status, 503, "the connection stays open");
         let truth = stop_and_check(server, &service);
@@ -93,7 +93,7 @@ fn an_error_status_at_once_or_after_the_work() {
 fn a_reset() {
     let service = faulty(vec![Fault::Reset { select: Selector { every: Some(2), ..Selector::default() } }]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     assert_eq!(client.ask(get("/api")).status, 200);
     client.send(get("/api"));
     assert_eq!(client.until_end(), (vec![], End::Reset));
@@ -106,10 +106,10 @@ fn a_reset() {
 fn a_black_hole() {
     let service = faulty(vec![Fault::BlackHole { select: Selector { every: Some(2), ..Selector::default() } }]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     assert_eq!(client.ask(get("/api")).status, 200);
     client.send(get("/api"));
-    let mut other = Client::of(&server);
+    let mut other = Client::connect(&server);
     assert_eq!(other.ask(get("/api")).status, 200);
     assert!(client.hears_nothing());
     let truth = stop_and_check(server, &service);
@@ -123,7 +123,7 @@ fn a_slow_body() {
         let fault = Fault::SlowBody { over: Nanos::from_secs(2), select: Selector::default() };
         let service = Service { body_bytes, ..faulty(vec![fault]) };
         let server = start(service.clone());
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         client.send(get("/api"));
         let early = client.some_bytes();
         (body_bytes, service, server, client, early)
@@ -143,7 +143,7 @@ fn a_short_body() {
     for body_bytes in [0, 1, 2, 200_000] {
         let service = Service { body_bytes, ..faulty(vec![Fault::ShortBody { select: Selector::default() }]) };
         let server = start(service.clone());
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         client.send(get("/api"));
         let (bytes, end) = client.until_end();
         let text = String::from_utf8(bytes).unwrap();
@@ -159,7 +159,7 @@ fn a_short_body() {
 fn garbage() {
     let service = faulty(vec![Fault::Garbage { select: Selector::default() }]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send(get("/api"));
     let (bytes, end) = client.until_end();
     assert!(!bytes.is_empty() && !bytes.starts_with(b"HTTP/"));
@@ -172,7 +172,7 @@ fn garbage() {
 fn a_queue() {
     let service = Service { concurrency: Some(1), ..Service::healthy(Nanos::from_millis(50)) };
     let server = start(service.clone());
-    let mut clients: Vec<Client> = (0..4).map(|_| Client::of(&server)).collect();
+    let mut clients: Vec<Client> = (0..4).map(|_| Client::connect(&server)).collect();
     clients.iter_mut().for_each(|client| client.send(get("/api")));
     clients.iter_mut().for_each(|client| assert_eq!(client.answer().status, 200));
     let truth = stop_and_check(server, &service);
@@ -189,7 +189,7 @@ fn what_was_behind_the_end_of_a_connection() {
     {
         let service = faulty(vec![fault]);
         let server = start(service.clone());
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         client.send(get("/api").repeat(3));
         client.until_end();
         catch_up(&server);
@@ -205,7 +205,7 @@ fn a_path_with_a_route_has_faults_of_its_own() {
     let route = Route { path: "/login".to_owned(), baseline: Nanos::from_millis(3), faults: vec![refuses] };
     let service = Service { routes: vec![route], ..Service::healthy(Nanos::from_millis(1)) };
     let server = start(service);
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let statuses = ["/", "/login", "/", "/login?a", "/log", "http://h/login"].map(|path| client.ask(get(path)).status);
     assert_eq!(statuses, [200, 200, 200, 503, 200, 200]);
     let works = server.stop().rows.iter().map(|row| row.due_ns.unwrap() - row.arrived_ns).collect::<Vec<_>>();

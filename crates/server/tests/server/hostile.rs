@@ -14,12 +14,12 @@ fn a_head_that_never_ends_in_time() {
     let service = faulty(vec![]);
     let head_timeout = Nanos::from_millis(100);
     let server = Server::start(ServerOptions { head_timeout, ..options(service.clone()) }).unwrap();
-    let mut slow = Client::of(&server);
+    let mut slow = Client::connect(&server);
     let answer = slow.ask("GET /api HTTP/1.1\r\nX-Slow: ");
     assert_eq!(answer.status, 408);
     assert_eq!(slow.until_end().1, End::Closed);
     // A connection that is idle between requests has no time limit.
-    let mut idle = Client::of(&server);
+    let mut idle = Client::connect(&server);
     idle.ask(get("/api"));
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(idle.ask(get("/api")).status, 200);
@@ -32,7 +32,7 @@ fn many_heads_in_pieces() {
     let service = faulty(vec![]);
     let head_timeout = Nanos::from_millis(1500);
     let server = Server::start(ServerOptions { head_timeout, ..options(service.clone()) }).unwrap();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let text = get("/api");
     let (first, second) = text.split_at(10);
     client.send(first);
@@ -48,7 +48,7 @@ fn a_head_without_end() {
     let service = faulty(vec![]);
     let server = start(service.clone());
     for start in ["GET /api HTTP/1.1\r\nX: ", "GET /"] {
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         client.send(start);
         client.send("x".repeat(40_000));
         assert_eq!(client.answer().status, 431);
@@ -79,7 +79,7 @@ fn endless_requests_of_one_who_does_not_read() {
     const LIMIT: usize = 256 << 20;
     let service = Service { body_bytes: 1000, ..Service::healthy(Nanos::ZERO) };
     let server = start(service.clone());
-    let mut greedy = Client::of(&server);
+    let mut greedy = Client::connect(&server);
     let written = stuff(&mut greedy, LIMIT);
     assert!(written < LIMIT, "the server reads without end");
     assert!(server.admitted() < (written / get("/api").len()) as u64, "it has stopped reading");
@@ -98,7 +98,7 @@ fn endless_requests_into_a_black_hole() {
     const LIMIT: usize = 256 << 20;
     let service = faulty(vec![Fault::BlackHole { select: Selector::default() }]);
     let server = start(service.clone());
-    let mut greedy = Client::of(&server);
+    let mut greedy = Client::connect(&server);
     assert!(stuff(&mut greedy, LIMIT) < LIMIT, "the server reads without end");
     assert!(server.admitted() < 1000);
     catch_up(&server);
@@ -110,7 +110,7 @@ fn endless_requests_into_a_black_hole() {
 fn a_body_without_end_does_not_keep_others_waiting() {
     let service = faulty(vec![]);
     let server = start(service.clone());
-    let mut endless = Client::of(&server);
+    let mut endless = Client::connect(&server);
     endless.send("POST /api HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFF\r\n");
     for _ in 0..20 {
         endless.send(vec![b'x'; 1 << 20]);

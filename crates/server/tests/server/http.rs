@@ -14,13 +14,13 @@ fn plain() -> (Server, Service) {
 #[test]
 fn a_connection_is_used_again() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for _ in 0..50 {
         let answer = client.ask(get("/api"));
         assert_eq!((answer.status, answer.body.as_slice()), (200, &b"okoko"[..]));
         assert_eq!(answer.field("Connection"), Some("keep-alive"));
     }
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 50);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 50);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_connection_is_closed_when_asked() {
         "GET /api HTTP/1.0\r\n\r\nGET /api HTTP/1.0\r\n\r\n and more",
     ] {
         let (server, service) = plain();
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         let answer = client.ask(text);
         assert!(answer.status == 200 || answer.status == 204, "{answer:?}");
         assert_eq!(answer.field("Connection"), Some("close"), "{text:?}");
@@ -46,7 +46,7 @@ fn a_connection_is_closed_when_asked() {
 #[test]
 fn http_1_0_may_keep_its_connection() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for _ in 0..2 {
         let answer = client.ask("GET /api HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
         assert_eq!((answer.status, answer.field("Connection")), (200, Some("keep-alive")));
@@ -57,7 +57,7 @@ fn http_1_0_may_keep_its_connection() {
 #[test]
 fn head_gets_no_body() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send("HEAD /api HTTP/1.1\r\n\r\n");
     client.send(get("/api"));
     let answer = client.answer_to_head();
@@ -69,7 +69,7 @@ fn head_gets_no_body() {
 #[test]
 fn bodies_of_requests_are_read_and_thrown_away() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send(format!("POST /api HTTP/1.1\r\nContent-Length: 300000\r\n\r\n{}", "x".repeat(300_000)));
     client.send("PUT /api HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nGET /\r\n0\r\nTrailer: 1\r\n\r\n");
     client.send("POST /healthy HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc");
@@ -84,7 +84,7 @@ fn bodies_of_requests_are_read_and_thrown_away() {
 #[test]
 fn a_body_that_takes_its_time() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send("POST /api HTTP/1.1\r\nContent-Length: 4\r\n\r\nab");
     catch_up(&server);
     assert_eq!(server.admitted(), 1);
@@ -97,7 +97,7 @@ fn a_body_that_takes_its_time() {
 #[test]
 fn a_client_that_wants_to_be_told_to_go_on() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send("POST /api HTTP/1.1\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
     assert_eq!(client.answer().status, 100);
     assert_eq!(client.ask("abcd").status, 200);
@@ -109,7 +109,7 @@ fn a_client_that_wants_to_be_told_to_go_on() {
 fn pipelined_requests_are_answered_in_their_order() {
     let service = Service { body_bytes: 3, ..faulty(vec![stall(Nanos::from_millis(100))]) };
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let clock = "POST /clock HTTP/1.1\r\n\r\n";
     client.send([&get("/api"), &get("/healthy"), clock, "HEAD /api HTTP/1.1\r\n\r\n", &get("/api")].concat());
     assert_eq!(client.answer().status, 200);
@@ -127,19 +127,19 @@ fn many_pipelined_requests() {
     for baseline in [Nanos::ZERO, Nanos::from_millis(2)] {
         let service = Service::healthy(baseline);
         let server = start(service.clone());
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         client.send(get("/api").repeat(2000));
         for _ in 0..2000 {
             assert_eq!(client.answer().status, 200);
         }
-        assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 2000);
+        assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 2000);
     }
 }
 
 #[test]
 fn requests_that_come_byte_by_byte() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let text = "\r\nPOST /api HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET /api HTTP/1.1\n\n";
     for byte in text.bytes() {
         client.send([byte]);
@@ -157,7 +157,7 @@ fn what_is_no_http_is_refused() {
     let without = usize::from(cfg!(feature = "http2"));
     for text in &refused[..refused.len() - without] {
         let (server, service) = plain();
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         let answer = client.ask(text);
         assert_eq!((answer.status, answer.field("Connection")), (400, Some("close")), "{text:?}");
         assert_eq!(client.until_end(), (vec![], End::Closed));
@@ -170,7 +170,7 @@ fn what_is_no_http_is_refused() {
 #[test]
 fn a_refusal_waits_for_its_turn() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send([&get("/api"), "nonsense\r\n\r\n"].concat());
     assert_eq!((client.answer().status, client.answer().status), (200, 400));
     assert_eq!(client.until_end().1, End::Closed);
@@ -180,7 +180,7 @@ fn a_refusal_waits_for_its_turn() {
 #[test]
 fn a_body_that_is_no_body() {
     let (server, service) = plain();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let answer = client.ask("POST /api HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk\r\n");
     assert_eq!(answer.status, 400);
     assert_eq!(client.until_end().1, End::Closed);
@@ -192,7 +192,7 @@ fn a_body_that_is_no_body() {
 fn a_large_body() {
     let service = Service { body_bytes: 5_000_001, ..faulty(vec![]) };
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send(get("/api").repeat(2));
     for _ in 0..2 {
         let body = client.answer().body;
@@ -206,12 +206,12 @@ fn a_large_body() {
 fn a_client_that_goes_while_it_is_held() {
     let service = faulty(vec![stall(FOR_EVER)]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send(get("/api").repeat(3));
     catch_up(&server);
     drop(client);
     catch_up(&server);
-    let mut other = Client::of(&server);
+    let mut other = Client::connect(&server);
     other.send(get("/api"));
     catch_up(&server);
     let truth = stop_and_check(server, &service);

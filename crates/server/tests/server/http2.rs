@@ -94,7 +94,7 @@ fn requests_are_answered_on_one_connection() {
         let posted = ask(&client, request(Method::POST, "/api"), Some(&[7; 100_000])).await.unwrap();
         assert_eq!((posted.status, posted.body.len()), (200, 5));
     });
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 22);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 22);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_large_answer_waits_for_the_window_of_the_client() {
             assert!(answer.body.chunks(2).all(|two| b"ok".starts_with(two)));
         }
     });
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 2);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 2);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn many_requests_are_under_way_at_once() {
             assert_eq!(answer.await.unwrap(), 200);
         }
     });
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 500);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 500);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_fault_of_one_answer_leaves_the_connection_alone() {
             }
             assert_eq!(get_path(&client, "/healthy").await.unwrap().status, 200, "{ending:?}");
         });
-        assert_eq!(stop_and_check(server, &service).totals.ended(ending), 1, "{ending:?}");
+        assert_eq!(stop_and_check(server, &service).totals.count(ending), 1, "{ending:?}");
     }
 }
 
@@ -182,8 +182,8 @@ fn a_client_that_goes_leaves_rows_that_say_so() {
         drop(asked);
     });
     // An answer to a later request shows that the server has seen the end of the connection.
-    Client::of(&server).ask(get("/healthy"));
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::ClientGone), 3);
+    Client::connect(&server).ask(get("/healthy"));
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::ClientGone), 3);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn streams_that_are_never_answered_are_forgotten_when_the_client_resets_them() {
         }
         assert_eq!(get_path(&client, "/healthy").await.unwrap().status, 200);
     });
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::BlackHole), 10_000);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::BlackHole), 10_000);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_model_streams_its_events() {
         assert_eq!(String::from_utf8(cut.body).unwrap().matches("\n\n").count(), 2);
     });
     let truth = server.stop();
-    assert_eq!((truth.totals.ended(Ending::Answered), truth.totals.ended(Ending::ShortBody)), (1, 1));
+    assert_eq!((truth.totals.count(Ending::Answered), truth.totals.count(Ending::ShortBody)), (1, 1));
     let content =
         |stream: &truetail_server::StreamTruth| stream.kinds.iter().filter(|kind| **kind == EventKind::Content).count();
     assert_eq!(content(&truth.streams[0]), 5);
@@ -231,7 +231,7 @@ fn a_model_streams_its_events() {
 fn what_is_no_preface_is_http_1() {
     let service = faulty(vec![]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for byte in b"PRI * HTTP/1.1\r\n\r\n" {
         client.stream.write_all(&[*byte]).unwrap();
     }
@@ -246,7 +246,7 @@ fn a_preface_that_goes_wrong_ends_the_connection() {
     let server = start(service.clone());
     let preface = b"PRI * HTTP/2.0\r\n\r\n".as_slice();
     for rest in [&b"XX\r\n\r\n"[..], b"SM\r\n\r\n\xff\xff\xff\x00\x00\x00\x00\x00\x01"] {
-        let mut client = Client::of(&server);
+        let mut client = Client::connect(&server);
         client.send([preface, rest].concat());
         // Wait for the end.
         client.until_end();

@@ -29,7 +29,7 @@ fn post(path: &str, body: &str) -> String {
 
 /// Returns the body of the answer to `request`, up to the end of the connection.
 fn body(server: &Server, request: &str) -> String {
-    let mut client = Client::of(server);
+    let mut client = Client::connect(server);
     client.send(request);
     let (bytes, end) = client.until_end();
     assert_eq!(end, End::Closed);
@@ -71,7 +71,7 @@ fn a_batch_does_what_the_model_says() {
         let has_faults = !faults.is_empty();
         let service = batched(8, faults);
         let server = start(service.clone());
-        let mut clients: Vec<Client> = (0..12).map(|_| Client::of(&server)).collect();
+        let mut clients: Vec<Client> = (0..12).map(|_| Client::connect(&server)).collect();
         for client in &mut clients {
             client.send("GET /v1/completions HTTP/1.0\r\n\r\n");
         }
@@ -119,7 +119,7 @@ fn a_chunked_body_is_read_and_an_invalid_one_refused() {
     let chunked = "POST /v1/completions HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\
                    8\r\n{\"stream\r\n19\r\n\":false,\"max_tokens\": 2 }\r\n0\r\n\r\n";
     assert!(body(&server, chunked).contains("\"text\":\" 0 1\""));
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     let refused = "POST /v1/completions HTTP/1.1\r\nContent-Length: 1\r\n\r\n{";
     assert_eq!(client.ask(refused).status, 400);
     assert_eq!(client.ask(refused).status, 400, "the connection is still good");
@@ -135,7 +135,7 @@ fn a_chunked_body_is_read_and_an_invalid_one_refused() {
 #[test]
 fn questions_about_the_model_are_no_load() {
     let server = start(batched(2, vec![]));
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for path in ["/health", "/metrics", "/v1/models"] {
         assert_eq!(client.ask(get(path)).status, 200, "{path}");
     }
@@ -146,7 +146,7 @@ fn questions_about_the_model_are_no_load() {
     let truth = server.stop();
     assert_eq!((truth.rows.len(), truth.rows[0].arrived_ns, truth.totals.control), (1, 0, 5));
     let plain = start(faulty(vec![]));
-    Client::of(&plain).ask(get("/health"));
+    Client::connect(&plain).ask(get("/health"));
     assert_eq!(plain.stop().rows.len(), 1);
 }
 
@@ -154,7 +154,7 @@ fn questions_about_the_model_are_no_load() {
 fn a_client_that_goes_keeps_its_place_and_others_go_on() {
     let service = batched(200, vec![]);
     let server = start(service.clone());
-    let mut gone = Client::of(&server);
+    let mut gone = Client::connect(&server);
     gone.send("GET /v1/completions HTTP/1.0\r\n\r\n");
     assert!(gone.some_bytes() > 0);
     drop(gone);
@@ -168,10 +168,10 @@ fn a_client_that_goes_keeps_its_place_and_others_go_on() {
 #[test]
 fn a_clock_that_is_started_anew_leaves_no_stream_behind() {
     let server = start(batched(100, vec![]));
-    let mut before = Client::of(&server);
+    let mut before = Client::connect(&server);
     before.send("GET /api HTTP/1.0\r\n\r\n");
     assert!(before.some_bytes() > 0);
-    assert_eq!(Client::of(&server).ask("POST /clock HTTP/1.1\r\nContent-Length: 0\r\n\r\n").status, 204);
+    assert_eq!(Client::connect(&server).ask("POST /clock HTTP/1.1\r\nContent-Length: 0\r\n\r\n").status, 204);
     let after = body(&server, "GET /api HTTP/1.0\r\n\r\n");
     assert_eq!(after.matches("data: ").count(), 100);
     let (bytes, _) = before.until_end();

@@ -61,7 +61,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn of(server: &Server) -> Client {
+    pub(crate) fn connect(server: &Server) -> Client {
         let stream = TcpStream::connect(server.addr()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -147,7 +147,7 @@ impl Client {
 
 /// Returns after the server has handled all input that reached it before.
 pub(crate) fn catch_up(server: &Server) {
-    assert_eq!(Client::of(server).ask(get("/healthy")).status, 200);
+    assert_eq!(Client::connect(server).ask(get("/healthy")).status, 200);
 }
 
 /// Waits until the server has admitted `count` requests.
@@ -170,7 +170,7 @@ pub(crate) fn stop_and_check(server: Server, service: &Service) -> ServerTruth {
     assert_eq!(truth.rows.len() as u64, admitted);
     for ending in Ending::ALL {
         let rows = truth.rows.iter().filter(|row| row.ending == ending).count();
-        assert_eq!(truth.totals.ended(ending), rows as u64, "{ending:?}");
+        assert_eq!(truth.totals.count(ending), rows as u64, "{ending:?}");
     }
     for epoch in 1..=truth.clock_starts_unix_ns.len() as u32 {
         check_against_model(truth.epoch(epoch), service);

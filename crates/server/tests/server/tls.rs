@@ -38,7 +38,7 @@ fn start(service: Service) -> (Server, Arc<ClientConfig>) {
 fn connect(server: &Server, config: &Arc<ClientConfig>) -> StreamOwned<ClientConnection, TcpStream> {
     let name = ServerName::try_from("localhost").unwrap();
     let session = ClientConnection::new(Arc::clone(config), name).unwrap();
-    StreamOwned::new(session, Client::of(server).stream)
+    StreamOwned::new(session, Client::connect(server).stream)
 }
 
 /// Reads until the end of the head and `body` bytes of the body.
@@ -65,7 +65,7 @@ fn requests_are_answered_over_one_connection() {
         stream.write_all(get("/api").as_bytes()).unwrap();
         assert!(answer(&mut stream, 5).ends_with(b"okoko"));
     }
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 20);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 20);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn an_answer_that_the_client_reads_slowly_arrives_whole() {
     std::thread::sleep(Duration::from_millis(200));
     let all = answer(&mut stream, 8_000_000);
     assert!(all.ends_with(b"okokok") && all.windows(2).filter(|two| two == b"ko").count() >= 3_999_999);
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::Answered), 1);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), 1);
 }
 
 #[test]
@@ -91,14 +91,14 @@ fn an_answer_that_is_cut_short_ends_with_a_close_notification() {
     let mut all = Vec::new();
     stream.read_to_end(&mut all).unwrap();
     assert!(all.ends_with(b"okok") && all.len() < 1_000, "{}", all.len());
-    assert_eq!(stop_and_check(server, &service).totals.ended(Ending::ShortBody), 1);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::ShortBody), 1);
 }
 
 #[test]
 fn what_is_no_tls_is_told_so_and_closed() {
     let service = faulty(vec![]);
     let (server, _) = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.send(get("/api"));
     let (said, end) = client.until_end();
     // Only an alert.
@@ -112,7 +112,7 @@ fn a_client_that_leaves_in_mid_handshake_leaves_nothing_behind() {
     let service = Service { baseline: Nanos::from_millis(1), ..faulty(vec![]) };
     let (server, config) = start(service.clone());
     for bytes in [&[][..], &[22], &[22, 3, 1, 2, 0, 1]] {
-        Client::of(&server).send(bytes);
+        Client::connect(&server).send(bytes);
     }
     let mut stream = connect(&server, &config);
     stream.write_all(get("/healthy").as_bytes()).unwrap();

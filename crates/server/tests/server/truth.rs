@@ -60,11 +60,11 @@ fn the_log_says_what_the_rows_say() {
     let server =
         Server::start(ServerOptions { truth: Some(Box::new(file.reopen().unwrap())), ..options(service.clone()) })
             .unwrap();
-    let mut clients: Vec<Client> = (0..60).map(|_| Client::of(&server)).collect();
+    let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(&server)).collect();
     clients.iter_mut().for_each(|client| client.send(get("/api")));
     wait_for_admitted(&server, 60);
-    Client::of(&server).ask("POST /clock HTTP/1.1\r\n\r\n");
-    let mut later: Vec<Client> = (0..20).map(|_| Client::of(&server)).collect();
+    Client::connect(&server).ask("POST /clock HTTP/1.1\r\n\r\n");
+    let mut later: Vec<Client> = (0..20).map(|_| Client::connect(&server)).collect();
     later.iter_mut().for_each(|client| client.send(get("/api")));
     wait_for_admitted(&server, 80);
     let truth = stop_and_check(server, &service);
@@ -79,7 +79,7 @@ fn a_server_that_is_stopped_while_requests_are_held() {
     let server =
         Server::start(ServerOptions { truth: Some(Box::new(file.reopen().unwrap())), ..options(service.clone()) })
             .unwrap();
-    let mut clients: Vec<Client> = (0..50).map(|_| Client::of(&server)).collect();
+    let mut clients: Vec<Client> = (0..50).map(|_| Client::connect(&server)).collect();
     clients.iter_mut().for_each(|client| client.send(get("/api").repeat(2)));
     wait_for_admitted(&server, 100);
     let truth = stop_and_check(server, &service);
@@ -118,7 +118,7 @@ fn the_log_grows_while_the_server_runs() {
     })
     .unwrap();
     assert_eq!(sink.lines(), 1, "the header is there from the start");
-    Client::of(&server).ask(get("/api"));
+    Client::connect(&server).ask(get("/api"));
     let started = std::time::Instant::now();
     while sink.lines() < 2 {
         assert!(started.elapsed().as_secs() < 20, "the row never came");
@@ -127,7 +127,7 @@ fn the_log_grows_while_the_server_runs() {
     let truth = server.stop();
     assert!(truth.rows.is_empty(), "rows were not to be kept");
     assert!(truth.totals.is_balanced());
-    assert_eq!(truth.totals.ended(Ending::Answered), 1);
+    assert_eq!(truth.totals.count(Ending::Answered), 1);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_port_that_is_taken() {
 fn a_server_that_is_dropped_gives_its_port_back() {
     let server = start(faulty(vec![]));
     let addr = server.addr();
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     client.ask(get("/api"));
     drop(server);
     let again = Server::start(ServerOptions::new(faulty(vec![]), addr)).unwrap();
@@ -168,7 +168,7 @@ fn a_server_that_is_dropped_gives_its_port_back() {
 fn arrivals_are_counted_in_half_open_spans() {
     let service = faulty(vec![]);
     let server = start(service.clone());
-    let mut client = Client::of(&server);
+    let mut client = Client::connect(&server);
     for _ in 0..5 {
         client.ask(get("/api"));
     }

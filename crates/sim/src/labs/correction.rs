@@ -8,7 +8,7 @@ use truetail_model::workload::Workload;
 use truetail_run::Run;
 
 use super::error::LabError;
-use super::series::{LabSeries, facts_of, measure};
+use super::series::{LabSeries, measure, series_facts};
 use crate::{SimOptions, Sink};
 
 /// Records each answer, and the requests that a client with a fixed interval i would have sent while it waited: for a
@@ -94,7 +94,7 @@ pub(super) fn measure_both(
     let mut sinks = (correction, besides);
     let (raw, end) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
     let (measured, reconstructed) = (raw.count(), sinks.0.reconstructed());
-    let mut facts = facts_of(names.lab, names.corrected, workload, end);
+    let mut facts = series_facts(names.lab, names.corrected, workload, end);
     facts.notes.push(format!(
         "{measured} requests were measured and {reconstructed} are reconstructed by HdrHistogram's correction with an \
          expected interval of {expected_interval}"

@@ -105,7 +105,7 @@ pub(super) fn measure(
 ) -> Result<(LabSeries, SimulationEnd), LabError> {
     let mut sink = (SimOptions::default().recorder(workload), besides);
     let end = Simulation::new(service, workload, FaultClockStart::Origin)?.run(&mut sink)?;
-    let run = Run { facts: facts_of(lab, name, workload, end), snapshot: sink.0.finish(end.schedule_hash) };
+    let run = Run { facts: series_facts(lab, name, workload, end), snapshot: sink.0.finish(end.schedule_hash) };
     match run.snapshot.tally.unanswered() {
         0 => {}
         requests => return Err(LabError::Unanswered { requests }),
@@ -113,6 +113,6 @@ pub(super) fn measure(
     Ok((LabSeries::new(name, run), end))
 }
 
-pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
+pub(super) fn series_facts(lab: &str, name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
     facts(&format!("{lab}/{name}"), workload, end)
 }

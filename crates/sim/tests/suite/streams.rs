@@ -19,21 +19,21 @@ fn of_events(events: u64) -> StreamContent {
 }
 
 fn alone(first: u64, gap: u64) -> StreamPace {
-    StreamPace::Alone(StreamTiming { first: ms(first), gap: ms(gap), ..StreamTiming::default() })
+    StreamPace::Independent(StreamTiming { first: ms(first), gap: ms(gap), ..StreamTiming::default() })
 }
 
 fn books(run: &Run) -> &StreamFacts {
     let streams = run.facts.stream.as_ref().expect("the service streams");
     assert_eq!(run.facts.imbalance_of_streams(run.snapshot.tally.planned), None, "{streams:?}");
     let detail = streams.detail.as_ref().expect("what is drawn of them");
-    let of = |time: StreamTime| streams.times.of(time).count();
+    let of = |time: StreamTime| streams.times.get(time).count();
     assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (of(StreamTime::EventGap), of(StreamTime::EventGapCensored)));
     streams
 }
 
 /// Returns count, smallest and largest, in milliseconds.
 fn times(streams: &StreamFacts, time: StreamTime) -> (u64, f64, f64) {
-    let times = streams.times.of(time);
+    let times = streams.times.get(time);
     let in_ms = |time: Option<Nanos>| time.map_or(0.0, Nanos::as_millis_f64);
     (times.count(), in_ms(times.min()), in_ms(times.max()))
 }
@@ -58,7 +58,7 @@ fn the_times_of_a_plain_stream_are_those_of_its_description() {
 fn events_that_come_at_once_are_no_gaps() {
     let timing = StreamTiming { gap: ms(10), burst: 3, ..StreamTiming::default() };
     let content = StreamContent { end: Some(StreamEnd::Done), ..of_events(7) };
-    let run = ten(streaming(content, StreamPace::Alone(timing), vec![]), unlimited(ms(10_000)));
+    let run = ten(streaming(content, StreamPace::Independent(timing), vec![]), unlimited(ms(10_000)));
     let streams = books(&run);
     // Writes of 3, 3 and 1 events, and the mark with the last.
     assert_eq!((streams.events, streams.coalesced_gaps), (80, 50));
@@ -72,7 +72,7 @@ fn a_stall_of_events_is_a_gap_of_each_affected_stream() {
     let streams = books(&run);
     // The event of request 3 at 310 ms has left. Its next events, and all events up to request 8, leave from 820 ms on.
     assert_eq!(times(streams, StreamTime::EventGap), (40, 10.0, 510.0));
-    assert_eq!(streams.times.of(StreamTime::EventGap).buckets().filter(|(gap, _)| gap.0 > ms(400).0).count(), 1);
+    assert_eq!(streams.times.get(StreamTime::EventGap).buckets().filter(|(gap, _)| gap.0 > ms(400).0).count(), 1);
     assert_eq!(times(streams, StreamTime::FirstEvent), (10, 10.0, 420.0));
 }
 
@@ -167,7 +167,14 @@ fn pace() -> impl Strategy<Value = StreamPace> {
     let timing = (0u64..50, 0u64..30, prop::option::of(any::<u64>()), 1u64..4, prop::option::of((0u64..8, 1u64..300)));
     let timing = timing.prop_map(|(first, gap, seed, burst, stall)| {
         let stall = stall.map(|(event, length)| (event, ms(length)));
-        StreamPace::Alone(StreamTiming { first: ms(first), gap: ms(gap), seed, burst, trickle: Nanos::ZERO, stall })
+        StreamPace::Independent(StreamTiming {
+            first: ms(first),
+            gap: ms(gap),
+            seed,
+            burst,
+            trickle: Nanos::ZERO,
+            stall,
+        })
     });
     let batch = (1u32..6, 0u64..20, 1u64..10, 0u64..3).prop_map(|(cap, prefill, step, each)| {
         StreamPace::Batched(Batch { cap, prefill: ms(prefill), step: ms(step), step_per_stream: ms(each) })

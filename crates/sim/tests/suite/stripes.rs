@@ -9,7 +9,7 @@ use truetail_model::scenario::Scenario;
 use truetail_model::service::Service;
 use truetail_model::time::Timestamp;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{Holes, MergeError, Merger, Run, merge};
+use truetail_run::{MergeError, Merger, MissingStripes, Run, merge};
 use truetail_sim::{SimOptions, simulate, simulate_on};
 
 fn profile() -> impl Strategy<Value = Profile> {
@@ -68,7 +68,7 @@ fn requests(run: &Run) -> String {
     format!("{:?} {records:?}", run.snapshot.schedule_hash)
 }
 
-fn merged(parts: &[Run], holes: Holes) -> Result<Run, MergeError> {
+fn merged(parts: &[Run], holes: MissingStripes) -> Result<Run, MergeError> {
     let mut merger = Merger::default();
     parts.iter().try_for_each(|part| merger.add(part.clone(), None))?;
     merger.finish(holes)
@@ -104,11 +104,11 @@ proptest! {
             issued += part.snapshot.tally.issued + part.snapshot.warmup.issued;
         }
         if lacking.is_empty() {
-            prop_assert!(merged(&there, Holes::Refused).is_ok());
+            prop_assert!(merged(&there, MissingStripes::Refused).is_ok());
             return Ok(());
         }
         let expected = MergeError::Holes { missing: lacking.clone(), of: machines };
-        prop_assert_eq!(merged(&there, Holes::Refused).unwrap_err(), expected);
+        prop_assert_eq!(merged(&there, MissingStripes::Refused).unwrap_err(), expected);
         let recording = match scenario.workload.model.schedule().map(|schedule| &schedule.profile) {
             Some(Profile::Trace(trace)) => Some(trace.clone()),
             _ => None,
@@ -117,10 +117,10 @@ proptest! {
             let longer = [trace.instants(), &trace.instants()[trace.instants().len() - 1..]].concat();
             let wrong = [(None, MergeError::UnknownHoles), (Trace::new(longer).ok(), MergeError::AnotherRecording)];
             for (recording, why) in wrong {
-                prop_assert_eq!(merged(&there, Holes::NeverIssued { recording }).unwrap_err(), why);
+                prop_assert_eq!(merged(&there, MissingStripes::NeverIssued { recording }).unwrap_err(), why);
             }
         }
-        let merged = merged(&there, Holes::NeverIssued { recording }).unwrap();
+        let merged = merged(&there, MissingStripes::NeverIssued { recording }).unwrap();
         merged.snapshot.tally.check().unwrap();
         prop_assert_eq!(merged.snapshot.tally.issued + merged.snapshot.warmup.issued, issued);
         prop_assert_eq!(&merged.facts.shards.as_ref().unwrap().missing, &lacking);
@@ -144,7 +144,7 @@ fn what_stripes_of_another_version_held_is_not_filled_in() {
                 .iter_mut()
                 .for_each(|part| part.facts.stripe.as_mut().unwrap().schedule = "0123456789abcdef".to_owned());
         }
-        merged(&there, Holes::NeverIssued { recording: None })
+        merged(&there, MissingStripes::NeverIssued { recording: None })
     };
     assert!(filled(false).is_ok());
     assert_eq!(filled(true).unwrap_err(), MergeError::HolesOfAnotherVersion);

@@ -23,15 +23,15 @@ fn times_count_from_the_intended_start_and_ready_items_have_no_gap() {
     for index in [0, 1] {
         let origin = index * SECOND;
         streams.begin(arrival(index));
-        streams.item(arrival(index), Timestamp(origin + 50), true);
-        streams.item(arrival(index), Timestamp(origin + 52), false);
-        streams.item(arrival(index), Timestamp(origin + 450), true);
-        streams.ended(&end(index, origin + 451, ANSWER));
+        streams.record_item(arrival(index), Timestamp(origin + 50), true);
+        streams.record_item(arrival(index), Timestamp(origin + 52), false);
+        streams.record_item(arrival(index), Timestamp(origin + 450), true);
+        streams.end(&end(index, origin + 451, ANSWER));
     }
     let facts = streams.facts();
     assert_eq!(facts.tally, StreamTally { planned: 1, complete: 1, ..StreamTally::default() });
     assert_eq!((facts.events, facts.coalesced_gaps, facts.stalls, facts.bytes), (3, 1, 1, None));
-    let only = |time: StreamTime| (facts.times.of(time).count(), facts.times.of(time).max());
+    let only = |time: StreamTime| (facts.times.get(time).count(), facts.times.get(time).max());
     assert_eq!(only(StreamTime::FirstEvent), (1, Some(Nanos(50))));
     assert_eq!(only(StreamTime::EventGap), (1, Some(Nanos(400))));
     assert_eq!(only(StreamTime::LastEvent), (1, Some(Nanos(450))));
@@ -42,14 +42,14 @@ fn a_generator_that_works_without_yielding_has_a_gap() {
     let streams = ItemStreams::new(Some(Nanos(SECOND / 10)), Timestamp::ZERO);
     streams.begin(arrival(0));
     for at in [5, 10] {
-        streams.item(arrival(0), Timestamp(at * SECOND / 10), false);
-        streams.item(arrival(0), Timestamp(at * SECOND / 10 + 1_000), false);
+        streams.record_item(arrival(0), Timestamp(at * SECOND / 10), false);
+        streams.record_item(arrival(0), Timestamp(at * SECOND / 10 + 1_000), false);
     }
-    streams.ended(&end(0, SECOND + 2_000, ANSWER));
+    streams.end(&end(0, SECOND + 2_000, ANSWER));
     let facts = streams.facts();
     assert_eq!((facts.events, facts.coalesced_gaps, facts.stalls), (4, 2, 1));
-    assert_eq!(facts.times.of(StreamTime::EventGap).max(), Some(Nanos(SECOND / 2)));
-    assert_eq!(facts.times.of(StreamTime::LastEvent).max(), Some(Nanos(SECOND)));
+    assert_eq!(facts.times.get(StreamTime::EventGap).max(), Some(Nanos(SECOND / 2)));
+    assert_eq!(facts.times.get(StreamTime::LastEvent).max(), Some(Nanos(SECOND)));
 }
 
 #[test]
@@ -57,20 +57,20 @@ fn every_end_has_its_place() {
     let streams = ItemStreams::new(None, Timestamp::ZERO);
     (0..7).for_each(|index| streams.begin(arrival(index)));
     for index in [1, 3, 5] {
-        streams.item(arrival(index), Timestamp(index * SECOND + 5), true);
+        streams.record_item(arrival(index), Timestamp(index * SECOND + 5), true);
     }
-    streams.ended(&end(0, 10, ANSWER));
-    streams.ended(&end(1, SECOND + 10, ANSWER));
-    streams.ended(&end(2, 2 * SECOND + 10, Outcome::Malformed(Cause::Raised)));
-    streams.ended(&end(3, 3 * SECOND + 10, Outcome::Malformed(Cause::Raised)));
-    streams.ended(&end(4, 4 * SECOND + 10, Outcome::TimedOut));
+    streams.end(&end(0, 10, ANSWER));
+    streams.end(&end(1, SECOND + 10, ANSWER));
+    streams.end(&end(2, 2 * SECOND + 10, Outcome::Malformed(Cause::Raised)));
+    streams.end(&end(3, 3 * SECOND + 10, Outcome::Malformed(Cause::Raised)));
+    streams.end(&end(4, 4 * SECOND + 10, Outcome::TimedOut));
     // It yielded while the run ended.
-    streams.ended(&end(5, 5 * SECOND + 4, Outcome::InFlightAtEnd));
-    streams.ended(&end(6, 6 * SECOND, Outcome::InFlightAtEnd));
+    streams.end(&end(5, 5 * SECOND + 4, Outcome::InFlightAtEnd));
+    streams.end(&end(6, 6 * SECOND, Outcome::InFlightAtEnd));
     streams.never_started(arrival(7), Timestamp(6 * SECOND));
     // The run is over, so these are not counted.
-    streams.item(arrival(5), Timestamp(9 * SECOND), true);
-    streams.ended(&end(5, 9 * SECOND, ANSWER));
+    streams.record_item(arrival(5), Timestamp(9 * SECOND), true);
+    streams.end(&end(5, 9 * SECOND, ANSWER));
     let facts = streams.facts();
     let expected = StreamTally {
         planned: 8,
@@ -86,7 +86,7 @@ fn every_end_has_its_place() {
     assert_eq!(facts.imbalance(8), None);
     // One never began.
     assert_eq!(facts.detail.unwrap().sampled.random.len(), 7);
-    assert_eq!(facts.times.of(StreamTime::EventGapCensored).max(), Some(Nanos(5)));
+    assert_eq!(facts.times.get(StreamTime::EventGapCensored).max(), Some(Nanos(5)));
 }
 
 proptest! {
@@ -108,11 +108,11 @@ proptest! {
             let mut at = arrival(index).intended_start;
             for (gap, had_to_wait) in gaps {
                 at = at + Nanos(*gap);
-                streams.item(arrival(index), at, *had_to_wait);
+                streams.record_item(arrival(index), at, *had_to_wait);
             }
             items += if is_measured { gaps.len() as u64 } else { 0 };
             let outcome = [ANSWER, Outcome::Malformed(Cause::Raised), Outcome::TimedOut, Outcome::InFlightAtEnd];
-            streams.ended(&end(index, at.0 + 1, outcome[usize::from(*how)]));
+            streams.end(&end(index, at.0 + 1, outcome[usize::from(*how)]));
         }
         let facts = streams.facts();
         prop_assert_eq!(facts.events, items);

@@ -18,17 +18,17 @@ fn usage(tokens: u64) -> String {
 }
 
 /// An answer with events at these milliseconds, due at 0 and sent at 1 ms. Events at the same instant come in one read.
-fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
+fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> StreamResults {
     let options = options(slo);
     let llm = options.llm.as_ref().unwrap();
-    let (mut found, mut answer) = (Found::new(&options), LlmAnswer::default());
+    let (mut found, mut answer) = (StreamResults::new(&options), LlmAnswer::default());
     let mut text = AnswerText::default();
     for (at, data) in events {
         let event = ServerSentEvent { data: data.as_bytes(), data_bytes: data.len() as u64 };
         answer.event(
             event,
             *data == "[DONE]",
-            Arrived { number: *at, at: Timestamp(at * MS) },
+            ReadInstant { number: *at, at: Timestamp(at * MS) },
             llm,
             &mut text,
             &mut found,
@@ -50,9 +50,9 @@ fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> Found {
 }
 
 /// Returns the number of values of a time and the largest, in microseconds.
-fn times(found: &Found, options: &StreamOptions, time: StreamTime) -> (u64, u64) {
+fn times(found: &StreamResults, options: &StreamOptions, time: StreamTime) -> (u64, u64) {
     let facts = found.facts(options);
-    let times = facts.times.of(time);
+    let times = facts.times.get(time);
     (times.count(), times.max().map_or(0, |max| max.0 / 1000))
 }
 
@@ -146,9 +146,9 @@ fn what_cannot_be_read_is_counted_and_not_guessed() {
     assert_eq!(times(&found, &options, StreamTime::ContentGap), (1, 30_000));
     assert_eq!(times(&found, &options, StreamTime::ContentGapCensored), (1, 0));
     let data = &b"{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}"[..];
-    let (mut answer, mut found) = (LlmAnswer::default(), Found::new(&options));
+    let (mut answer, mut found) = (LlmAnswer::default(), StreamResults::new(&options));
     let cut_off = ServerSentEvent { data, data_bytes: data.len() as u64 + 1 };
-    let now = Arrived { number: 1, at: Timestamp(1) };
+    let now = ReadInstant { number: 1, at: Timestamp(1) };
     answer.event(cut_off, false, now, options.llm.as_ref().unwrap(), &mut AnswerText::default(), &mut found);
     assert_eq!(found.llm.map(|facts| (facts.content_events, facts.unreadable_events)), Some((0, 1)));
 }

@@ -6,19 +6,19 @@ use crate::options::LlmOptions;
 
 const EVENT: &[u8] = b"id: 1\ndata: {\"a\":1}\n\n";
 
-fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<AllFound>>) {
+fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<CombinedResults>>) {
     let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(1)), ..StreamOptions::new(kind) };
-    let all = Arc::new(Mutex::new(AllFound::new(&options)));
+    let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
     (StreamObserver::new(options, None, Timestamp::ZERO, Arc::clone(&all)), all)
 }
 
 /// Sends an answer of `count` events, each in a separate read and cut in two.
 fn events(observer: &mut StreamObserver, count: u64) {
     for number in 1..=count {
-        observer.arrived(Timestamp(number * 1_000_000));
+        observer.arrive(Timestamp(number * 1_000_000));
         observer.body(0, &EVENT[..7]);
         observer.body(0, &EVENT[7..]);
-        observer.chunk_ended(0);
+        observer.end_chunk(0);
     }
 }
 
@@ -46,7 +46,7 @@ fn streams_are_sampled_as_they_were() {
         observer.slots[request as usize].clocks.head = Head::OfStream;
     }
     for (at, request, events) in [(100, 0, 2), (200, 1, 1), (300, 0, 1), (350, far, 1)] {
-        observer.arrived(Timestamp(at));
+        observer.arrive(Timestamp(at));
         (0..events).for_each(|_| observer.body(request, EVENT));
     }
     let cut = Outcome::Reset(truetail_model::record::Cause::ResetByPeer);
@@ -72,14 +72,14 @@ fn a_token_allocates_nothing() {
         b"data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a b\"}}],\"usage\":null}\n\n";
     let llm = Some(LlmOptions::new(LlmApi::OpenaiChat, vec!["ttft < 1s".parse().unwrap()]));
     let options = StreamOptions { llm, ..StreamOptions::new(StreamKind::Sse) };
-    let all = Arc::new(Mutex::new(AllFound::new(&options)));
+    let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
     let mut observer = StreamObserver::new(options, None, Timestamp::ZERO, all);
     observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
     observer.head(0, AnswerHead::without_fields(200));
     observer.slots[0].clocks.head = Head::OfStream;
     let mut tokens = |numbers: std::ops::Range<u64>| {
         for number in numbers {
-            observer.arrived(Timestamp(number * 1_000_000));
+            observer.arrive(Timestamp(number * 1_000_000));
             observer.body(0, &TOKEN[..30]);
             observer.body(0, &TOKEN[30..]);
         }
@@ -96,9 +96,9 @@ fn a_stream_is_idle_once_nothing_has_come_for_so_long() {
     let (mut observer, _) = observer(StreamKind::Chunks);
     observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
     assert_eq!(observer.first_deadline(), Timestamp::NEVER);
-    observer.arrived(Timestamp(second));
+    observer.arrive(Timestamp(second));
     observer.head(0, AnswerHead::without_fields(200));
-    observer.arrived(Timestamp(second + 7));
+    observer.arrive(Timestamp(second + 7));
     observer.body(0, b"x");
     assert_eq!((observer.first_deadline(), observer.overdue(Timestamp(2 * second))), (Timestamp(2 * second), None));
     let idle_at = Timestamp(2 * second + 7);
@@ -107,7 +107,7 @@ fn a_stream_is_idle_once_nothing_has_come_for_so_long() {
         (idle_at, Some(0), Some(0))
     );
     // Data that is read before the stream is given up keeps it open.
-    observer.arrived(Timestamp(2 * second + 5));
+    observer.arrive(Timestamp(2 * second + 5));
     observer.body(0, b"y");
     assert_eq!(observer.overdue(idle_at), None);
     assert_eq!(observer.overdue(Timestamp(4 * second)), Some(0));

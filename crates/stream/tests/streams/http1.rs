@@ -34,8 +34,8 @@ fn every_event_is_counted_once() {
         assert_eq!(count(&facts, StreamTime::LastEvent), 25);
         assert_eq!(count(&facts, StreamTime::EventGap) + facts.coalesced_gaps, 25 * 39);
         assert_eq!(count(&facts, StreamTime::EventGapCensored), 0);
-        let first = facts.times.of(StreamTime::FirstEvent);
-        assert!(first.max() <= facts.times.of(StreamTime::LastEvent).max(), "{facts:?}");
+        let first = facts.times.get(StreamTime::FirstEvent);
+        assert!(first.max() <= facts.times.get(StreamTime::LastEvent).max(), "{facts:?}");
     }
 }
 
@@ -50,13 +50,13 @@ fn a_stall_is_found_where_it_is() {
     assert!(facts.stalls >= 5, "{facts:?}");
     assert_eq!(count(&facts, StreamTime::LongestGap), 5);
     assert!(longest(&facts, StreamTime::LongestGap) >= 300 * MS, "{facts:?}");
-    assert!(facts.times.of(StreamTime::LastEvent).min().unwrap().0 >= 300 * MS, "{facts:?}");
+    assert!(facts.times.get(StreamTime::LastEvent).min().unwrap().0 >= 300 * MS, "{facts:?}");
 }
 
 #[test]
 fn the_first_event_counts_from_the_intended_start() {
     let (facts, _) = streams("events=2&first=150ms&gap=1ms", 10, sse());
-    assert!(facts.times.of(StreamTime::FirstEvent).min().unwrap().0 >= 150 * MS, "{facts:?}");
+    assert!(facts.times.get(StreamTime::FirstEvent).min().unwrap().0 >= 150 * MS, "{facts:?}");
 }
 
 #[test]

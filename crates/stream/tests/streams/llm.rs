@@ -44,7 +44,7 @@ fn the_first_token_is_the_first_content() {
     let (facts, llm) = answers(&[HEAD, ROLE, TOKEN, TOKEN, TOKEN, USAGE, DONE], &["ttft < 1h", "tpot < 1h"]);
     assert_eq!((facts.tally.complete, facts.events, llm.content_events, llm.other_events), (5, 30, 15, 15));
     assert_eq!((llm.tokens.counted, llm.tokens.output, llm.tokens.input), (5, 45, 20));
-    let least = |time: StreamTime| facts.times.of(time).min().map_or(0, |min| min.0);
+    let least = |time: StreamTime| facts.times.get(time).min().map_or(0, |min| min.0);
     assert_eq!(count(&facts, StreamTime::FirstContent), 5);
     // The head, the role and the first token are three writes.
     assert!(least(StreamTime::FirstContent) >= 60 * MS && least(StreamTime::FirstEvent) >= 30 * MS, "{facts:?}");

@@ -52,9 +52,9 @@ fn run(mut plan: Plan, options: StreamOptions) -> (RunOutput, StreamFacts) {
 }
 
 fn longest(facts: &StreamFacts, time: StreamTime) -> u64 {
-    facts.times.of(time).max().map_or(0, |max| max.0)
+    facts.times.get(time).max().map_or(0, |max| max.0)
 }
 
 fn count(facts: &StreamFacts, time: StreamTime) -> u64 {
-    facts.times.of(time).count()
+    facts.times.get(time).count()
 }

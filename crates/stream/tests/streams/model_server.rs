@@ -53,7 +53,7 @@ fn a_batch_that_stalls() {
     // Two events beside the content: the finish reason and the end mark.
     assert_same_books(&facts, &truth, EVENTS + 2);
     let (due, left) = first_events(&truth);
-    let first = facts.times.of(StreamTime::FirstEvent).to_histogram();
+    let first = facts.times.get(StreamTime::FirstEvent).to_histogram();
     for rank in [1, REQUESTS / 2, REQUESTS] {
         let measured = first.value_at_rank(rank).unwrap().0;
         let i = rank as usize - 1;
@@ -86,5 +86,5 @@ fn a_model_that_hangs_up_is_cut() {
     let (facts, truth) = streams("/v1/completions", &format!("{BATCH}cut = 5\n"));
     assert_eq!((facts.tally.cut, facts.events), (REQUESTS, REQUESTS * 5), "{:?}", facts.tally);
     assert!(truth.streams.iter().all(|stream| stream.events_ns.len() == 5));
-    assert_eq!(Nanos(0), facts.times.of(StreamTime::LastEvent).max().unwrap_or_default());
+    assert_eq!(Nanos(0), facts.times.get(StreamTime::LastEvent).max().unwrap_or_default());
 }

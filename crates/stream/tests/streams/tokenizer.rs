@@ -34,7 +34,7 @@ fn answers(texts: &'static [&'static str], last: &'static str) -> (StreamFacts, 
     let tokenizer = Some(Tokenizer::from_bytes("words.json", WORDS.as_bytes()).unwrap());
     let slo = vec!["tpot < 1h".parse().unwrap()];
     let llm = LlmOptions { tokenizer, ..LlmOptions::new(LlmApi::OpenaiCompletions, slo) };
-    let (_, facts) = run(plan(&url, 50.0, 5), StreamOptions::of_llm(llm));
+    let (_, facts) = run(plan(&url, 50.0, 5), StreamOptions::for_llm(llm));
     let llm = facts.llm.clone().expect("it was asked for");
     (facts, llm)
 }
@@ -49,7 +49,7 @@ fn words_are_counted_over_the_borders_of_events() {
     assert_eq!(client.sha256.len(), 64);
     assert_eq!(count(&facts, StreamTime::TimePerOutputToken), 5);
     // Three pauses over four tokens.
-    let shortest = facts.times.of(StreamTime::TimePerOutputToken).min().unwrap().0;
+    let shortest = facts.times.get(StreamTime::TimePerOutputToken).min().unwrap().0;
     assert!(shortest >= 90 * MS / 4 - MS, "{shortest}");
     assert!(longest(&facts, StreamTime::TimePerOutputToken) <= longest(&facts, StreamTime::LastEvent) / 4);
     assert_eq!(llm.slo.map(|slo| (slo.met, slo.cannot_tell)), Some((5, 0)));

@@ -1,6 +1,6 @@
 //! Measures how often one probe is right, wrong, or open at rates near the limit, by its length.
 
-use truetail_analysis::capacity::{Answer, Look, ProbeJudge, Purpose, Trial};
+use truetail_analysis::capacity::{Answer, ProbeJudge, ProbeSpec, ProbeState, Purpose};
 use truetail_model::random::Random;
 use truetail_model::time::Nanos;
 
@@ -27,7 +27,7 @@ pub fn table(server: Server, probes: u64) {
 
 fn answer(server: Server, rate: f64, seconds: u64, seed: u64) -> Answer {
     let length = Nanos::from_secs(seconds);
-    let trial = Trial { rate, purpose: Purpose::Refine, level: LEVEL, shortest: length, longest: length };
+    let trial = ProbeSpec { rate, purpose: Purpose::Refine, level: LEVEL, shortest: length, longest: length };
     let objective = server.objective();
     let mut judge = ProbeJudge::new(std::slice::from_ref(&objective), &trial);
     let mut queue = Queue::new(server, 40_000 + seed);
@@ -37,6 +37,6 @@ fn answer(server: Server, rate: f64, seconds: u64, seed: u64) -> Answer {
         now += random.exponential() / rate;
         times.push(queue.serve(now));
     }
-    let look = Look { elapsed: length, samples: vec![objective.sample_of_times(&times)], backlog_grows: false };
+    let look = ProbeState { elapsed: length, samples: vec![objective.sample_of_times(&times)], backlog_grows: false };
     judge.look(look).unwrap_or(Answer::Open)
 }

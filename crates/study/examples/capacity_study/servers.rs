@@ -1,9 +1,13 @@
 //! Simulated services whose capacity is known, as probes of a search.
 
-use truetail_analysis::capacity::{Answer, Look, Objective, ProbeJudge, Purpose, SearchLimits, SearchState, Trial};
+use truetail_analysis::capacity::{
+    Answer, Objective, ProbeJudge, ProbeSpec, ProbeState, Purpose, SearchLimits, SearchState,
+};
 use truetail_model::random::Random;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
-use truetail_study::capacity::{CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search};
+use truetail_study::capacity::{
+    CoolDown, Figures, Journal, Probe, ProbeError, ProbeResult, Question, SearchOutcome, search,
+};
 
 /// Time limit of a search, in virtual time: `truetail capacity --max-time 60m`.
 pub const MAX_TIME: Nanos = Nanos::from_secs(3_600);
@@ -197,7 +201,7 @@ impl Probe for SimProbe {
         Nanos((self.now * 1e9) as u64)
     }
 
-    fn approach_time(&self, trial: &Trial) -> Nanos {
+    fn approach_time(&self, trial: &ProbeSpec) -> Nanos {
         match trial.purpose {
             Purpose::Bracket | Purpose::Refine => Nanos::ZERO,
             Purpose::ConfirmUpper | Purpose::ConfirmLower => Nanos(trial.shortest.0 / 10),
@@ -227,7 +231,7 @@ impl Probe for SimProbe {
         Ok(CoolDown::StillSlow)
     }
 
-    fn offer(&mut self, number: usize, trial: &Trial, mut judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
+    fn offer(&mut self, number: usize, trial: &ProbeSpec, mut judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
         let mut random = Random::new(self.seed, 1_000 + number as u64);
         let (mut times, mut before) = (Vec::new(), Vec::new());
         let approach = match trial.purpose {
@@ -246,7 +250,7 @@ impl Probe for SimProbe {
             let length = next.as_secs_f64() - (self.now - began);
             self.load(trial.rate, length, &mut random, &mut times);
             let samples = vec![self.objective.sample_of_times(&times)];
-            answer = judge.look(Look { elapsed: next, samples, backlog_grows: false });
+            answer = judge.look(ProbeState { elapsed: next, samples, backlog_grows: false });
         }
         self.made += 1;
         self.requests += (times.len() + before.len()) as u64;
@@ -305,12 +309,17 @@ pub fn limits(server: Server, seed: u64, resolution: f64) -> SearchLimits {
 }
 
 /// Searches the capacity of a simulated service, with a journal in `folder`.
-pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64) -> (Ended, usize) {
+pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64) -> (SearchOutcome, usize) {
     search_for(folder, probe, resolution, MAX_TIME)
 }
 
 /// Searches as [`search_in`] does, for this time.
-pub fn search_for(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64, time: Nanos) -> (Ended, usize) {
+pub fn search_for(
+    folder: &std::path::Path,
+    probe: &mut SimProbe,
+    resolution: f64,
+    time: Nanos,
+) -> (SearchOutcome, usize) {
     let limits = limits(probe.queue.server, probe.seed, resolution);
     let question =
         Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), String::new(), limits);

@@ -24,7 +24,7 @@ impl Side {
 
 /// Outcome of one run.
 #[derive(Clone, Debug)]
-pub enum Turn {
+pub enum SideOutcome {
     /// The run is measured.
     Done(Box<Findings>),
     /// The generator spoilt the run, so that it says nothing about its side. The run is repeated.
@@ -35,18 +35,18 @@ pub enum Turn {
     Stopped,
 }
 
-impl Turn {
+impl SideOutcome {
     /// Classifies a run. An INVALID run was spoilt by the generator unless a reason concerns the service or the books.
-    pub fn of(findings: Findings) -> Turn {
+    pub fn from_findings(findings: Findings) -> SideOutcome {
         let verdict = &findings.verdict;
         let is_final = |reason: &Reason| {
             [code::SATURATED, code::BOOKS_UNBALANCED, code::NO_ANSWERS, code::ALL_FAILED]
                 .contains(&reason.code.as_str())
         };
         match verdict.state {
-            VerdictState::Valid | VerdictState::Suspect => Turn::Done(Box::new(findings)),
-            VerdictState::Invalid if verdict.reasons.iter().any(is_final) => Turn::Invalid,
-            VerdictState::Invalid => Turn::Spoilt,
+            VerdictState::Valid | VerdictState::Suspect => SideOutcome::Done(Box::new(findings)),
+            VerdictState::Invalid if verdict.reasons.iter().any(is_final) => SideOutcome::Invalid,
+            VerdictState::Invalid => SideOutcome::Spoilt,
         }
     }
 }
@@ -60,10 +60,10 @@ pub trait RunSide {
     ///
     /// # Errors
     /// If the run cannot be made.
-    fn run(&mut self, side: Side, round: u32) -> Result<Turn, Self::Error>;
+    fn run(&mut self, side: Side, round: u32) -> Result<SideOutcome, Self::Error>;
 
     /// Receives the state of the conditions after `rounds`. The rounds may end now.
-    fn looked(&mut self, rounds: u32, gates: &[GateFinding]);
+    fn report_look(&mut self, rounds: u32, gates: &[GateFinding]);
 }
 
 /// Plan of a comparison.
@@ -77,7 +77,7 @@ pub struct AbPlan {
 
 /// Reason why the rounds ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ended<E> {
+pub enum EndReason<E> {
     /// All rounds were done.
     AllDone,
     /// Every condition was decided.
@@ -100,7 +100,7 @@ pub struct AbResult<E> {
     /// Number of runs that the generator spoilt.
     pub spoilt: u32,
     /// Reason why the rounds ended.
-    pub ended: Ended<E>,
+    pub ended: EndReason<E>,
     /// The comparison of the sides; `None` if a side has no run.
     pub comparison: Option<Comparison>,
     /// State of the conditions, in their order; empty without a comparison.
@@ -126,7 +126,7 @@ struct Rounds<'a> {
 
 impl Rounds<'_> {
     /// Returns why the rounds ended; `Err` if that was before the end of a round.
-    fn run<R: RunSide>(&mut self, runner: &mut R) -> Result<Ended<R::Error>, Ended<R::Error>> {
+    fn run<R: RunSide>(&mut self, runner: &mut R) -> Result<EndReason<R::Error>, EndReason<R::Error>> {
         let looks = self.plan.ending.looks();
         for round in 0..self.plan.ending.most() {
             for side in Side::order(round) {
@@ -138,23 +138,28 @@ impl Rounds<'_> {
             }
             self.done += 1;
             if looks.contains(&self.done) && self.is_decided(runner) {
-                return Ok(Ended::Decided);
+                return Ok(EndReason::Decided);
             }
         }
-        Ok(Ended::AllDone)
+        Ok(EndReason::AllDone)
     }
 
     /// Runs a side until the generator does not spoil the run.
-    fn run_once<R: RunSide>(&mut self, runner: &mut R, side: Side, round: u32) -> Result<Findings, Ended<R::Error>> {
+    fn run_once<R: RunSide>(
+        &mut self,
+        runner: &mut R,
+        side: Side,
+        round: u32,
+    ) -> Result<Findings, EndReason<R::Error>> {
         loop {
-            match runner.run(side, round).map_err(Ended::Failed)? {
-                Turn::Done(findings) => return Ok(*findings),
-                Turn::Invalid => return Err(Ended::Invalid),
-                Turn::Stopped => return Err(Ended::Stopped),
-                Turn::Spoilt => self.spoilt += 1,
+            match runner.run(side, round).map_err(EndReason::Failed)? {
+                SideOutcome::Done(findings) => return Ok(*findings),
+                SideOutcome::Invalid => return Err(EndReason::Invalid),
+                SideOutcome::Stopped => return Err(EndReason::Stopped),
+                SideOutcome::Spoilt => self.spoilt += 1,
             }
             if self.spoilt > self.plan.ending.most() {
-                return Err(Ended::Spoilt);
+                return Err(EndReason::Spoilt);
             }
         }
     }
@@ -167,7 +172,7 @@ impl Rounds<'_> {
         }
         let Some(found) = self.compared() else { return false };
         let gates = self.judged(&found);
-        runner.looked(self.done, &gates);
+        runner.report_look(self.done, &gates);
         gates.iter().all(|gate| gate.state != GateState::Open)
     }
 

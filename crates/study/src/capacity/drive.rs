@@ -12,7 +12,7 @@ use super::probe::{CoolDown, Probe, ProbeError, ProbeRecord};
 
 /// Reason why a search ended early.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Stopped {
+pub enum StopReason {
     /// Its time was up.
     TimeUp,
     /// The user ended it.
@@ -25,11 +25,11 @@ pub enum Stopped {
 
 /// Result of a search.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ended {
+pub struct SearchOutcome {
     /// The finding.
     pub finding: Finding,
     /// Reason why the search ended early, if it did.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// A probe that the end of the time cut off before it had an answer. It is not in the journal.
     pub cut: Option<ProbeRecord>,
 }
@@ -64,18 +64,20 @@ pub fn search(
     journal: &mut Journal,
     most_time: Nanos,
     mut told: impl FnMut(&ProbeRecord),
-) -> io::Result<Ended> {
+) -> io::Result<SearchOutcome> {
     let mut search = Search::new(limits);
     journal.records().iter().for_each(|record| search.record(&record.probed));
     let mut cooled = None;
     loop {
         let mut trial = match search.next_step() {
-            Step::Done(state) => return Ok(Ended { finding: Finding::new(&search, state), stopped: None, cut: None }),
+            Step::Done(state) => {
+                return Ok(SearchOutcome { finding: Finding::new(&search, state), stopped: None, cut: None });
+            }
             Step::Probe(trial) => trial,
         };
         let stop = |error| {
             let stopped = Some(stopped(error));
-            Ok(Ended { finding: Finding::new(&search, SearchState::OutOfTime), stopped, cut: None })
+            Ok(SearchOutcome { finding: Finding::new(&search, SearchState::OutOfTime), stopped, cut: None })
         };
         let before = match cooled.map_or_else(|| probe.cool_down(), Ok) {
             Ok(before) => before,
@@ -104,7 +106,7 @@ pub fn search(
         if is_cut && record.probed.answer == Answer::Open {
             // The probe was too short for an answer. A continued search repeats it.
             told(&record);
-            return stop(ProbeError::TimeUp).map(|ended| Ended { cut: Some(record), ..ended });
+            return stop(ProbeError::TimeUp).map(|ended| SearchOutcome { cut: Some(record), ..ended });
         }
         search.record(&record.probed);
         told(&record);
@@ -112,11 +114,11 @@ pub fn search(
     }
 }
 
-fn stopped(error: ProbeError) -> Stopped {
+fn stopped(error: ProbeError) -> StopReason {
     match error {
-        ProbeError::TimeUp => Stopped::TimeUp,
-        ProbeError::Interrupted => Stopped::Interrupted,
-        ProbeError::Gone(why) => Stopped::ServiceGone(why),
-        ProbeError::Failed(why) => Stopped::Failed(why),
+        ProbeError::TimeUp => StopReason::TimeUp,
+        ProbeError::Interrupted => StopReason::Interrupted,
+        ProbeError::Gone(why) => StopReason::ServiceGone(why),
+        ProbeError::Failed(why) => StopReason::Failed(why),
     }
 }

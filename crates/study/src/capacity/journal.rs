@@ -39,7 +39,7 @@ impl Question {
     }
 
     /// Returns the question without the length of its probes, because a search may continue with another time limit.
-    pub fn of_any_length(&self) -> Question {
+    pub fn without_length(&self) -> Question {
         Question { limits: SearchLimits { full_length: Nanos::ZERO, ..self.limits }, ..self.clone() }
     }
 }
@@ -90,7 +90,7 @@ impl Journal {
         if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
             return Err(JournalError::Busy);
         }
-        let Read { asked, records, whole_bytes } = read(&path, question)?;
+        let JournalContent { asked, records, whole_bytes } = read(&path, question)?;
         // A process that was killed while it wrote leaves half a line.
         file.set_len(whole_bytes)?;
         if whole_bytes == 0 {
@@ -138,7 +138,7 @@ fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
 }
 
 /// The content of a journal.
-struct Read {
+struct JournalContent {
     /// The limits of its search; `None` if it is empty.
     asked: Option<SearchLimits>,
     records: Vec<ProbeRecord>,
@@ -146,7 +146,7 @@ struct Read {
     whole_bytes: u64,
 }
 
-fn read(path: &Path, question: &Question) -> Result<Read, JournalError> {
+fn read(path: &Path, question: &Question) -> Result<JournalContent, JournalError> {
     let text = input::bytes(path)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).enumerate();
@@ -155,14 +155,14 @@ fn read(path: &Path, question: &Question) -> Result<Read, JournalError> {
     let mut limits = None;
     if let Some((line, first)) = lines.next() {
         let asked: Question = serde_json::from_slice(first).map_err(|error| damaged(line, error))?;
-        if asked.of_any_length() != question.of_any_length() {
+        if asked.without_length() != question.without_length() {
             return Err(JournalError::AnotherQuestion(Box::new(asked)));
         }
         limits = Some(asked.limits);
     }
     let record = |(line, bytes): (usize, &[u8])| serde_json::from_slice(bytes).map_err(|error| damaged(line, error));
     let records = lines.map(record).collect::<Result<_, _>>()?;
-    Ok(Read { asked: limits, records, whole_bytes: whole as u64 })
+    Ok(JournalContent { asked: limits, records, whole_bytes: whole as u64 })
 }
 
 #[cfg(test)]

@@ -4,6 +4,6 @@ mod drive;
 mod journal;
 mod probe;
 
-pub use drive::{Ended, Finding, Stopped, search};
+pub use drive::{Finding, SearchOutcome, StopReason, search};
 pub use journal::{Journal, JournalError, Question};
 pub use probe::{CoolDown, Figures, Probe, ProbeError, ProbeRecord, ProbeResult};

@@ -1,7 +1,7 @@
 //! The interface between a search and the service that it probes.
 
 use serde::{Deserialize, Serialize};
-use truetail_analysis::capacity::{Answer, ProbeJudge, Probed, Trial};
+use truetail_analysis::capacity::{Answer, FinishedProbe, ProbeJudge, ProbeSpec};
 use truetail_model::time::Nanos;
 
 /// A service that can be probed: the engine in front of a server, or a simulator.
@@ -10,7 +10,7 @@ pub trait Probe {
     fn elapsed(&self) -> Nanos;
 
     /// Returns the time that [`Probe::offer`] spends at another rate before that of `trial`.
-    fn approach_time(&self, trial: &Trial) -> Nanos;
+    fn approach_time(&self, trial: &ProbeSpec) -> Nanos;
 
     /// Waits until the service answers as fast as without load. The first call measures how fast that is.
     ///
@@ -26,7 +26,7 @@ pub trait Probe {
     ///
     /// [`Purpose::ConfirmUpper`]: truetail_analysis::capacity::Purpose::ConfirmUpper
     /// [`Purpose::ConfirmLower`]: truetail_analysis::capacity::Purpose::ConfirmLower
-    fn offer(&mut self, number: usize, trial: &Trial, judge: ProbeJudge) -> Result<ProbeResult, ProbeError>;
+    fn offer(&mut self, number: usize, trial: &ProbeSpec, judge: ProbeJudge) -> Result<ProbeResult, ProbeError>;
 }
 
 /// Reason why a probe has no result.
@@ -88,7 +88,7 @@ pub struct ProbeResult {
 pub struct ProbeRecord {
     /// The data that a search needs to continue.
     #[serde(flatten)]
-    pub probed: Probed,
+    pub probed: FinishedProbe,
     /// Duration of the probe.
     pub length: Nanos,
     /// Number of requests.
@@ -106,8 +106,8 @@ pub struct ProbeRecord {
 
 impl ProbeRecord {
     /// Combines a trial with its result.
-    pub fn new(trial: Trial, result: ProbeResult) -> ProbeRecord {
+    pub fn new(trial: ProbeSpec, result: ProbeResult) -> ProbeRecord {
         let ProbeResult { answer, ratio, length, requests, errors, figures, run, note } = result;
-        ProbeRecord { probed: Probed { trial, answer, ratio }, length, requests, errors, figures, run, note }
+        ProbeRecord { probed: FinishedProbe { trial, answer, ratio }, length, requests, errors, figures, run, note }
     }
 }

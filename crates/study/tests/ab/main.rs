@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use sides::Sides;
 use truetail_analysis::compare::Difference;
 use truetail_run::{Findings, GateFinding, GateState};
-use truetail_study::ab::{AbPlan, AbResult, Ended, Ending, RunSide, Side, Turn, run_rounds};
+use truetail_study::ab::{AbPlan, AbResult, EndReason, Ending, RunSide, Side, SideOutcome, run_rounds};
 
 fn plan(ending: Ending, gates: &[&str]) -> AbPlan {
     AbPlan { ending, gates: gates.iter().map(|gate| gate.parse().expect("a condition")).collect() }
@@ -19,15 +19,15 @@ fn at<E>(result: &AbResult<E>, q: f64) -> Difference {
 
 /// Returns prepared outcomes, and records the calls.
 struct Told {
-    turns: VecDeque<Result<Turn, &'static str>>,
+    turns: VecDeque<Result<SideOutcome, &'static str>>,
     asked: String,
     looks: Vec<u32>,
     findings: Findings,
 }
 
 impl Told {
-    fn new(turns: impl IntoIterator<Item = Result<Turn, &'static str>>) -> Told {
-        let Ok(Turn::Done(findings)) = Sides::new(1, 1.0).run(Side::A, 0) else { panic!("a run") };
+    fn new(turns: impl IntoIterator<Item = Result<SideOutcome, &'static str>>) -> Told {
+        let Ok(SideOutcome::Done(findings)) = Sides::new(1, 1.0).run(Side::A, 0) else { panic!("a run") };
         Told { turns: turns.into_iter().collect(), asked: String::new(), looks: Vec::new(), findings: *findings }
     }
 }
@@ -35,12 +35,12 @@ impl Told {
 impl RunSide for Told {
     type Error = &'static str;
 
-    fn run(&mut self, side: Side, round: u32) -> Result<Turn, &'static str> {
+    fn run(&mut self, side: Side, round: u32) -> Result<SideOutcome, &'static str> {
         self.asked += &format!("{side:?}{round} ");
-        self.turns.pop_front().unwrap_or_else(|| Ok(Turn::Done(Box::new(self.findings.clone()))))
+        self.turns.pop_front().unwrap_or_else(|| Ok(SideOutcome::Done(Box::new(self.findings.clone()))))
     }
 
-    fn looked(&mut self, rounds: u32, gates: &[GateFinding]) {
+    fn report_look(&mut self, rounds: u32, gates: &[GateFinding]) {
         assert!(!gates.is_empty());
         self.looks.push(rounds);
     }
@@ -51,7 +51,7 @@ fn sides_alternate_in_who_is_first() {
     let mut told = Told::new([]);
     let result = run_rounds(&plan(Ending::After(4), &["p50 worse than 5%"]), &mut told);
     assert_eq!(told.asked, "A0 B0 B1 A1 A2 B2 B3 A3 ");
-    assert_eq!((result.rounds, result.ended), (4, Ended::AllDone));
+    assert_eq!((result.rounds, result.ended), (4, EndReason::AllDone));
     assert_eq!(result.gates[0].state, GateState::Holds, "all runs are the same");
     assert!(told.looks.is_empty(), "a stated number of rounds has one look, at the end");
 }
@@ -60,34 +60,36 @@ fn sides_alternate_in_who_is_first() {
 fn what_is_decided_ends_early_and_what_is_open_does_not() {
     let mut told = Told::new([]);
     let result = run_rounds(&plan(Ending::Decided { most: 12 }, &["p50 worse than 5%"]), &mut told);
-    assert_eq!((result.rounds, result.ended, told.looks), (3, Ended::Decided, vec![3]));
+    assert_eq!((result.rounds, result.ended, told.looks), (3, EndReason::Decided, vec![3]));
     assert_eq!(result.comparison.map(|found| found.confidence), Some(0.9875), "the looks are paid for");
     let mut told = Told::new([]);
     // There are too few requests for that percentile.
     let gates = ["p50 worse than 5%", "p99.99 worse than 5%"];
     let result = run_rounds(&plan(Ending::Decided { most: 6 }, &gates), &mut told);
-    assert_eq!((result.rounds, result.ended, told.looks), (6, Ended::AllDone, vec![3, 5]));
+    assert_eq!((result.rounds, result.ended, told.looks), (6, EndReason::AllDone, vec![3, 5]));
     let states: Vec<_> = result.gates.iter().map(|gate| gate.state).collect();
     assert_eq!(states, [GateState::Holds, GateState::Open]);
 }
 
 #[test]
 fn a_spoilt_run_is_made_again_but_not_for_ever() {
-    let mut told = Told::new([Ok(Turn::Spoilt)]);
+    let mut told = Told::new([Ok(SideOutcome::Spoilt)]);
     let result = run_rounds(&plan(Ending::After(2), &[]), &mut told);
     assert_eq!((told.asked.as_str(), result.spoilt, result.rounds), ("A0 A0 B0 B1 A1 ", 1, 2));
-    let mut told = Told::new(std::iter::repeat_n(Ok(Turn::Spoilt), 9));
+    let mut told = Told::new(std::iter::repeat_n(Ok(SideOutcome::Spoilt), 9));
     let result = run_rounds(&plan(Ending::After(2), &[]), &mut told);
-    assert_eq!((told.asked.as_str(), result.ended), ("A0 A0 A0 ", Ended::Spoilt));
+    assert_eq!((told.asked.as_str(), result.ended), ("A0 A0 A0 ", EndReason::Spoilt));
     assert!(result.comparison.is_none());
 }
 
 #[test]
 fn what_was_measured_is_kept_however_it_ends() {
-    let first = || Ok(Turn::Done(Box::new(Told::new([]).findings)));
-    for (turn, ended) in
-        [(Ok(Turn::Stopped), Ended::Stopped), (Ok(Turn::Invalid), Ended::Invalid), (Err("gone"), Ended::Failed("gone"))]
-    {
+    let first = || Ok(SideOutcome::Done(Box::new(Told::new([]).findings)));
+    for (turn, ended) in [
+        (Ok(SideOutcome::Stopped), EndReason::Stopped),
+        (Ok(SideOutcome::Invalid), EndReason::Invalid),
+        (Err("gone"), EndReason::Failed("gone")),
+    ] {
         let mut told = Told::new([first(), first(), first(), turn]);
         let result = run_rounds(&plan(Ending::After(5), &["p50 worse than 5%"]), &mut told);
         assert_eq!((result.ended, result.rounds, result.gates.len()), (ended, 1, 1));

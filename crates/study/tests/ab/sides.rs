@@ -8,7 +8,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::GateFinding;
 use truetail_sim::{SimOptions, simulate};
-use truetail_study::ab::{RunSide, Side, Turn};
+use truetail_study::ab::{RunSide, Side, SideOutcome};
 
 /// The mean service time of A.
 const SERVICE_TIME: Nanos = Nanos::from_millis(1);
@@ -66,12 +66,12 @@ impl Sides {
 impl RunSide for Sides {
     type Error = String;
 
-    fn run(&mut self, side: Side, round: u32) -> Result<Turn, String> {
+    fn run(&mut self, side: Side, round: u32) -> Result<SideOutcome, String> {
         let scenario = self.scenario(side, round);
         self.runs += 1;
         let run = simulate(&scenario, SimOptions::LEAN).map_err(|error| error.to_string())?;
-        Ok(Turn::Done(Box::new(findings(&run))))
+        Ok(SideOutcome::Done(Box::new(findings(&run))))
     }
 
-    fn looked(&mut self, _rounds: u32, _gates: &[GateFinding]) {}
+    fn report_look(&mut self, _rounds: u32, _gates: &[GateFinding]) {}
 }

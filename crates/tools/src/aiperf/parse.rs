@@ -1,7 +1,7 @@
 //! Parser of AIPerf's `profile_export_aiperf.json`: a summary for each metric.
 
 use serde::Deserialize;
-use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
+use truetail_run::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 
 use crate::model::{millis, printed};
 use crate::output_reader::OutputReader;
@@ -79,7 +79,7 @@ fn streams(document: &Document) -> StreamClaims {
         measured: first.map_or(Some(0), |times| times.count),
         gaps: gaps.map_or(Vec::new(), |times| times.quantiles()),
         gap_max_ns: millis(gaps.and_then(|times| times.max)),
-        gap_of: GapOf::Event,
+        gap_of: GapMeaning::Event,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parser of GuideLLM's `benchmarks.json`: totals of the benchmark, and each request.
 
 use serde::Deserialize;
-use truetail_run::{GapOf, StreamClaims};
+use truetail_run::{GapMeaning, StreamClaims};
 
 use super::metrics::{GuideLlmMetrics, Summary, successful};
 use crate::model::millis;
@@ -81,7 +81,7 @@ fn streams(metrics: &GuideLlmMetrics) -> StreamClaims {
         measured: first.map_or(Some(0), |first| first.count),
         gaps: of(gaps),
         gap_max_ns: max(gaps),
-        gap_of: GapOf::Answer,
+        gap_of: GapMeaning::Answer,
     }
 }
 

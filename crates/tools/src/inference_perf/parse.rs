@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
+use truetail_run::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 
 use crate::model::printed;
 use crate::output_reader::OutputReader;
@@ -92,7 +92,7 @@ fn streams(successes: &Successes) -> StreamClaims {
         measured: first.map_or(Some(0), |_| None),
         gaps: quantiles(gaps),
         gap_max_ns: at(gaps, "max"),
-        gap_of: GapOf::Event,
+        gap_of: GapMeaning::Event,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{GapOf, StreamClaims};
+use truetail_run::{GapMeaning, StreamClaims};
 
 use super::parse::{SAMPLES, TESTED, parse};
 use super::{INSTALL, invocation, script};
@@ -56,7 +56,7 @@ impl Tool for K6Model {
 fn claims(waits: Vec<u64>) -> StreamClaims {
     let measured = Some(waits.len() as u64);
     let (first, first_max_ns) = computed(waits);
-    StreamClaims { first, first_max_ns, measured, gaps: Vec::new(), gap_max_ns: None, gap_of: GapOf::Event }
+    StreamClaims { first, first_max_ns, measured, gaps: Vec::new(), gap_max_ns: None, gap_of: GapMeaning::Event }
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{GapOf, LatencyFrom, StreamClaims};
+use truetail_run::{GapMeaning, LatencyFrom, StreamClaims};
 
 use super::parse::{TESTED, version};
 use crate::locate::locate_program;
@@ -86,7 +86,7 @@ fn streams(firsts: Vec<u64>, gaps: Vec<u64>) -> StreamClaims {
     let measured = Some(firsts.len() as u64);
     let (first, first_max_ns) = computed(firsts);
     let (gaps, gap_max_ns) = computed(gaps);
-    StreamClaims { first, first_max_ns, measured, gaps, gap_max_ns, gap_of: GapOf::Event }
+    StreamClaims { first, first_max_ns, measured, gaps, gap_max_ns, gap_of: GapMeaning::Event }
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 //! answers.
 
 use serde::Deserialize;
-use truetail_run::{ClaimedQuantile, Claims, GapOf, LatencyFrom, StreamClaims};
+use truetail_run::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 
 use crate::model::{millis, printed};
 use crate::output_reader::OutputReader;
@@ -87,7 +87,7 @@ fn streams(said: &Streams, completed: u64) -> StreamClaims {
         measured: Some(completed),
         gaps: quantiles(&of_gaps),
         gap_max_ns: largest(said.itls.iter().flatten()),
-        gap_of: GapOf::Event,
+        gap_of: GapMeaning::Event,
     }
 }
 

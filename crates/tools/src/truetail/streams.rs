@@ -1,7 +1,7 @@
 //! Figures about the answers of a language model in run.json.
 
 use truetail_run::wire::v1::RunFile;
-use truetail_run::{ClaimedQuantile, Distribution, GapOf, StreamClaims};
+use truetail_run::{ClaimedQuantile, Distribution, GapMeaning, StreamClaims};
 
 /// Returns the figures; `None` if the run did not query a language model.
 pub(super) fn claims(run: &RunFile) -> Option<StreamClaims> {
@@ -13,7 +13,7 @@ pub(super) fn claims(run: &RunFile) -> Option<StreamClaims> {
         measured: Some(first.count),
         gaps: quantiles(gap),
         gap_max_ns: max(gap),
-        gap_of: GapOf::Event,
+        gap_of: GapMeaning::Event,
     })
 }
 

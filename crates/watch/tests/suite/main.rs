@@ -10,10 +10,10 @@ use ratatui_core::style::Color;
 use ratatui_core::terminal::Terminal;
 use truetail_model::scenario::builtin;
 use truetail_report::{LiveState, number};
-use truetail_watch::{Buffer, Choice, History, Key, Look, Page, Palette, Rect, View, paint};
+use truetail_watch::{Buffer, History, Key, Page, Palette, Rect, ScreenState, TerminalStyle, View, paint};
 
-const COLORED: Look = Look { palette: Palette::Indexed, unicode: true };
-const PLAIN: Look = Look { palette: Palette::Monochrome, unicode: true };
+const COLORED: TerminalStyle = TerminalStyle { palette: Palette::Indexed, unicode: true };
+const PLAIN: TerminalStyle = TerminalStyle { palette: Palette::Monochrome, unicode: true };
 
 /// Returns every scenario, watched to its end.
 fn runs() -> &'static [(LiveState, History)] {
@@ -28,8 +28,8 @@ fn run_of(name: &str) -> &'static (LiveState, History) {
     &runs()[place.unwrap_or_else(|| panic!("no scenario {name}"))]
 }
 
-fn view<'a>((state, history): &'a (LiveState, History), look: Look) -> View<'a> {
-    View { state: Some(state), history, stopping: false, note: None, choice: Choice::default(), look }
+fn view<'a>((state, history): &'a (LiveState, History), look: TerminalStyle) -> View<'a> {
+    View { state: Some(state), history, stopping: false, note: None, choice: ScreenState::default(), look }
 }
 
 fn drawn(view: View<'_>, width: u16, height: u16) -> Buffer {
@@ -83,7 +83,7 @@ fn a_small_terminal_shows_the_headline() {
 #[test]
 fn the_heat_map_shows_the_stall_where_it_was() {
     let run = run_of("02-single-hiccup");
-    let choice = Choice::default().after(Key::NextPage);
+    let choice = ScreenState::default().after(Key::NextPage);
     let buffer = drawn(View { choice, ..view(run, COLORED) }, 120, 40);
     let colored = |x: u16| (0..40).filter(|y| matches!(buffer[(x, *y)].fg, Color::Indexed(_))).count();
     // Requests that were due in the stall took various times up to a second, so these columns are higher than others.
@@ -94,8 +94,14 @@ fn the_heat_map_shows_the_stall_where_it_was() {
 #[test]
 fn before_the_first_results_it_says_so() {
     let history = History::default();
-    let view =
-        View { state: None, history: &history, stopping: false, note: None, choice: Choice::default(), look: PLAIN };
+    let view = View {
+        state: None,
+        history: &history,
+        stopping: false,
+        note: None,
+        choice: ScreenState::default(),
+        look: PLAIN,
+    };
     assert_holds(&text(&drawn(view, 80, 24)), &["waiting for the first results", "q stop"]);
 }
 
@@ -108,7 +114,7 @@ fn stopping_and_notes_are_shown() {
 
 #[test]
 fn help_explains_keys_and_marks() {
-    let choice = Choice::default().after(Key::Help);
+    let choice = ScreenState::default().after(Key::Help);
     let text = text(&drawn(View { choice, ..view(run_of("01-healthy"), PLAIN) }, 80, 40));
     assert_holds(&text, &["q, Ctrl-C", "Shift-Tab", "n≥3688", "generator lag"]);
 }
@@ -119,7 +125,7 @@ fn names_from_outside_cannot_command_the_terminal() {
     state.run.facts.offered.url = Some("http://h/\x1b[2J\x1b]0;owned\x07\u{9b}31m\r\n\u{202e}/日本".to_owned());
     state.findings.gates[0].text = "p99 > \x1b[31m1ms".to_owned();
     let run = (state, history);
-    for look in [COLORED, Look { unicode: false, ..PLAIN }] {
+    for look in [COLORED, TerminalStyle { unicode: false, ..PLAIN }] {
         let buffer = drawn(View { note: Some("a\x1b[2Jb"), ..view(&run, look) }, 100, 30);
         let all: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
         assert!(!all.chars().any(|c| c.is_control() || c == '\u{202e}'), "{all:?}");
@@ -136,21 +142,21 @@ fn names_from_outside_cannot_command_the_terminal() {
 #[test]
 fn without_colors_there_are_none_and_without_unicode_all_is_ascii() {
     for run in runs() {
-        let buffer = drawn(view(run, Look { unicode: false, ..PLAIN }), 120, 40);
+        let buffer = drawn(view(run, TerminalStyle { unicode: false, ..PLAIN }), 120, 40);
         for cell in &buffer.content {
             assert!((cell.fg, cell.bg) == (Color::Reset, Color::Reset) && cell.symbol().is_ascii(), "{cell:?}");
         }
     }
 }
 
-fn any_look() -> impl Strategy<Value = Look> {
+fn any_look() -> impl Strategy<Value = TerminalStyle> {
     let palette = prop_oneof![Just(Palette::Monochrome), Just(Palette::Basic), Just(Palette::Indexed)];
-    (palette, any::<bool>()).prop_map(|(palette, unicode)| Look { palette, unicode })
+    (palette, any::<bool>()).prop_map(|(palette, unicode)| TerminalStyle { palette, unicode })
 }
 
-fn any_choice() -> impl Strategy<Value = Choice> {
+fn any_choice() -> impl Strategy<Value = ScreenState> {
     let page = prop_oneof![Just(Page::All), Just(Page::OverTime), Just(Page::Answers)];
-    (page, any::<bool>()).prop_map(|(page, help)| Choice { page, help })
+    (page, any::<bool>()).prop_map(|(page, help)| ScreenState { page, help })
 }
 
 proptest! {

@@ -1,6 +1,6 @@
-//! Writes the seed inputs of one fuzz target: `seeds TARGET FOLDER`, where TARGET is one of ours, a load tool, or `import-` and
-//! a format. `seeds --tools` lists the load tools to fuzz: one for each parser with stored outputs. `seeds --formats` lists
-//! the targets of formats.
+//! Writes the seed inputs of one fuzz target: `seeds TARGET FOLDER`, where TARGET is one of ours, a load tool, or
+//! `import-` and a format. `seeds --tools` lists the load tools to fuzz: one for each parser with stored outputs.
+//! `seeds --formats` lists the targets of formats.
 
 #[allow(dead_code, reason = "the tests of the engine use the rest of it")]
 #[path = "../../../../crates/engine/tests/hostile/table.rs"]

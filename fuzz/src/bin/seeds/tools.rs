@@ -65,8 +65,8 @@ fn inside(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Each file of a situation as standard output. Where the tool writes files: also with all of them, with each alone, and they without
-/// any standard output; whole and shortened.
+/// Each file of a situation as standard output. Where the tool writes files: also with all of them, with each alone,
+/// and they without any standard output; whole and shortened.
 fn seeds(folder: &Path, keys: &[&str]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let is_output = |file: &PathBuf| file.is_file() && !file.ends_with("expected.json");
     let files: Vec<PathBuf> = inside(folder)?.into_iter().filter(is_output).collect();
@@ -91,8 +91,8 @@ fn seeds(folder: &Path, keys: &[&str]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     Ok(seeds)
 }
 
-/// The file for a key, such as `samples.tsv` for `samples` or `samples.csv`. For a variant, or where there is no such file,
-/// one whose name contains it, such as `samples-r.tsv`; else nothing.
+/// The file for a key, such as `samples.tsv` for `samples` or `samples.csv`. For a variant, or where there is no such
+/// file, one whose name contains it, such as `samples-r.tsv`; else nothing.
 fn left(files: &[PathBuf], key: &str, is_variant: bool) -> Result<Vec<u8>, std::io::Error> {
     let key = key.split('.').next().unwrap_or(key);
     let stem = |file: &PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();

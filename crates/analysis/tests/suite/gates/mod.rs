@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use truetail_analysis::findings;
-use truetail_analysis::gates::{Gate, PlannedRun, Reading, RunOutcome, judge_all, outcome};
+use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode, RunOutcome, judge_all, outcome};
 use truetail_model::arrival::{Arrival, Horizon};
 use truetail_model::record::{Cause, Metric, Outcome, RequestRecord, Samples, SamplesOptions, TargetTimes};
 use truetail_model::scenario::Scenario;

@@ -23,7 +23,7 @@ fn planned(scenario: &Scenario) -> PlannedRun<'_> {
         has_checks: false,
         flows: Vec::new(),
         asks_again: false,
-        reading: Reading::Whole,
+        reading: ReadingMode::Whole,
     }
 }
 

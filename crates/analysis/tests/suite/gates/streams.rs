@@ -6,12 +6,12 @@ use super::*;
 fn of_streams(mut run: Run, failed: u64) -> Run {
     let planned = run.snapshot.tally.planned;
     let mut times = StreamTimes::default();
-    times.of_mut(StreamTime::FirstEvent).record_n(Nanos::from_millis(10), planned - failed);
-    times.of_mut(StreamTime::FirstEventFailed).record_n(Nanos::from_millis(10), failed);
-    times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(10), 9 * planned);
-    times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(500), 1);
+    times.get_mut(StreamTime::FirstEvent).record_n(Nanos::from_millis(10), planned - failed);
+    times.get_mut(StreamTime::FirstEventFailed).record_n(Nanos::from_millis(10), failed);
+    times.get_mut(StreamTime::EventGap).record_n(Nanos::from_millis(10), 9 * planned);
+    times.get_mut(StreamTime::EventGap).record_n(Nanos::from_millis(500), 1);
     run.facts.stream = Some(StreamFacts {
-        reading: StreamReading::of(StreamKind::Sse),
+        reading: StreamReading::new(StreamKind::Sse),
         tally: StreamTally { planned, complete: planned - failed, failed, ..StreamTally::default() },
         events: planned - failed + 9 * planned + 1,
         bytes: Some(0),
@@ -34,7 +34,7 @@ fn of_llm(uncounted: u64) -> Run {
         (StreamTime::ContentGap, 20, 9 * planned),
         (StreamTime::TimePerOutputToken, 20, planned - uncounted),
     ] {
-        streams.times.of_mut(time).record_n(Nanos::from_millis(ms), count);
+        streams.times.get_mut(time).record_n(Nanos::from_millis(ms), count);
     }
     let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["tpot < 50ms".to_owned()]);
     llm.tokens = TokenCounts {

@@ -141,7 +141,8 @@ proptest! {
 fn a_run_without_samples_decides_the_same() {
     let run = healthy();
     let mut lost = run.clone();
-    lost.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], run.snapshot.samples.seen());
+    lost.snapshot.samples =
+        Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], run.snapshot.samples.offered());
     for text in ["p99 > 50ms", "p99 > 5ms", "mean > 9ms", "throughput < 500/s", "service-time p97 > 50ms"] {
         assert_eq!(state(text, &lost), state(text, &run), "{text}");
     }

@@ -2,10 +2,10 @@
 
 mod runner;
 
-use truetail_analysis::compare::{Expected, objections_beyond};
+use truetail_analysis::compare::{ExpectedDifference, objections_except};
 use truetail_report::{CompareReport, RoundsEnd, RoundsReport};
 use truetail_requests::redacted_url;
-use truetail_study::ab::{AbPlan, AbResult, Ended, Ending, run_rounds};
+use truetail_study::ab::{AbPlan, AbResult, EndReason, Ending, run_rounds};
 
 use super::comparison::{check_places, exit_code, hand_out};
 use super::named_run::with_verdicts;
@@ -34,10 +34,10 @@ pub fn ab(args: AbArgs) -> Result<ExitCode> {
     let mut steps = AfterLoad::default();
     hand_out(&args.result, &report, [a, b], || command_line::of_ab(&args), &mut steps);
     let ended = match result.ended {
-        Ended::Failed(error) => Err(error),
-        Ended::Stopped => Ok(after_signal(exit_code(&report), runner.signal())),
-        Ended::Spoilt | Ended::Invalid if exit_code(&report) == ExitCode::Success => Ok(ExitCode::Open),
-        Ended::AllDone | Ended::Decided | Ended::Spoilt | Ended::Invalid => Ok(exit_code(&report)),
+        EndReason::Failed(error) => Err(error),
+        EndReason::Stopped => Ok(after_signal(exit_code(&report), runner.signal())),
+        EndReason::Spoilt | EndReason::Invalid if exit_code(&report) == ExitCode::Success => Ok(ExitCode::Open),
+        EndReason::AllDone | EndReason::Decided | EndReason::Spoilt | EndReason::Invalid => Ok(exit_code(&report)),
     };
     steps.end_with(ended)
 }
@@ -60,7 +60,7 @@ fn after_signal(code: ExitCode, signal: Option<i32>) -> ExitCode {
 
 fn report(args: &AbArgs, plan: &AbPlan, result: &AbResult<CliError>, runner: &Runner<'_>) -> CompareReport {
     let (a, b) = runner.sides();
-    let objections = objections_beyond(Expected::Target, &with_verdicts(a), &with_verdicts(b));
+    let objections = objections_except(ExpectedDifference::Target, &with_verdicts(a), &with_verdicts(b));
     let is_compared = objections.is_empty() || args.anyway;
     CompareReport {
         help: (!is_compared).then_some("--anyway compares them all the same."),
@@ -76,12 +76,12 @@ fn report(args: &AbArgs, plan: &AbPlan, result: &AbResult<CliError>, runner: &Ru
             most: plan.ending.most(),
             looks: plan.ending.looks().len() as u32,
             ended: match result.ended {
-                Ended::AllDone => RoundsEnd::AllDone,
-                Ended::Decided => RoundsEnd::Decided,
-                Ended::Stopped => RoundsEnd::Interrupted,
-                Ended::Invalid => RoundsEnd::Invalid,
-                Ended::Spoilt => RoundsEnd::GeneratorLimit,
-                Ended::Failed(_) => RoundsEnd::Failed,
+                EndReason::AllDone => RoundsEnd::AllDone,
+                EndReason::Decided => RoundsEnd::Decided,
+                EndReason::Stopped => RoundsEnd::Interrupted,
+                EndReason::Invalid => RoundsEnd::Invalid,
+                EndReason::Spoilt => RoundsEnd::GeneratorLimit,
+                EndReason::Failed(_) => RoundsEnd::Failed,
             },
             spoilt: result.spoilt,
             folder: runner.has_saved().then(|| runner.folder().display().to_string()),

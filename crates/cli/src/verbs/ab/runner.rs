@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use truetail_analysis::gates::{PlannedRun, Reading};
+use truetail_analysis::gates::{PlannedRun, ReadingMode};
 use truetail_engine::Control;
 use truetail_flow::FlowRun;
 use truetail_model::record::Snapshot;
 use truetail_run::{GateFinding, GateState};
-use truetail_study::ab::{RunSide, Side, Turn};
+use truetail_study::ab::{RunSide, Side, SideOutcome};
 
 use crate::args::ab::AbArgs;
 use crate::args::run::RunArgs;
@@ -57,7 +57,7 @@ impl<'a> Runner<'a> {
         let offered = first.plan.offered();
         let planned = PlannedRun {
             asks_again: sessions.is_some_and(FlowRun::asks_again),
-            ..PlannedRun::of(&first.plan.workload, &offered, false, Reading::Whole)
+            ..PlannedRun::new(&first.plan.workload, &offered, false, ReadingMode::Whole)
         };
         baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned)?;
         // Each run has its own preflight. B has one here as well, so that its mistakes show before A runs.
@@ -170,20 +170,22 @@ enum Measured {
 impl RunSide for Runner<'_> {
     type Error = CliError;
 
-    fn run(&mut self, side: Side, round: u32) -> Result<Turn> {
+    fn run(&mut self, side: Side, round: u32) -> Result<SideOutcome> {
         if self.signal().is_some() {
-            return Ok(Turn::Stopped);
+            return Ok(SideOutcome::Stopped);
         }
         let name = self.name(side, round);
         let saved = self.folder.path().join(&name);
         let resolved = resolve(self.run_args(side, round, &saved)?)?;
         self.tell(&format!("round {} of at most {}: {name}", round + 1, self.most));
-        let Measured::Whole(named) = self.measure(resolved, &saved)? else { return Ok(Turn::Stopped) };
-        let turn = match Turn::of(named.findings.clone()) {
-            Turn::Spoilt | Turn::Invalid if self.args.anyway => Turn::Done(Box::new(named.findings.clone())),
+        let Measured::Whole(named) = self.measure(resolved, &saved)? else { return Ok(SideOutcome::Stopped) };
+        let turn = match SideOutcome::from_findings(named.findings.clone()) {
+            SideOutcome::Spoilt | SideOutcome::Invalid if self.args.anyway => {
+                SideOutcome::Done(Box::new(named.findings.clone()))
+            }
             turn => turn,
         };
-        if matches!(turn, Turn::Spoilt) {
+        if matches!(turn, SideOutcome::Spoilt) {
             let why = named.findings.verdict.reasons.first().map_or("", |reason| reason.message.as_str());
             self.tell(&format!("{name} is INVALID because of the generator, and is repeated: {why}"));
             return Ok(turn);
@@ -192,7 +194,7 @@ impl RunSide for Runner<'_> {
         Ok(turn)
     }
 
-    fn looked(&mut self, rounds: u32, gates: &[GateFinding]) {
+    fn report_look(&mut self, rounds: u32, gates: &[GateFinding]) {
         let open = gates.iter().filter(|gate| gate.state == GateState::Open);
         for gate in open {
             self.tell(&format!("after {rounds} rounds, open: {}: {}", gate.text, gate.message));

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, Purpose, Trial, spoilt};
+use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, ProbeSpec, Purpose, is_spoilt};
 use truetail_engine::{Control, Plan, host};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;
@@ -122,7 +122,7 @@ impl<'a> EngineProbe<'a> {
     }
 
     /// Approaches the end of a bracket from the other side.
-    fn approach(&self, trial: &Trial) -> Result<(), ProbeError> {
+    fn approach(&self, trial: &ProbeSpec) -> Result<(), ProbeError> {
         let Some(rate) = approach_rate(trial, self.asked.question.limits.max_rate) else { return Ok(()) };
         let horizon = Horizon { duration: Some(self.approach_time(trial)), requests: None };
         self.run(&self.plan(rate, horizon, self.seed(0))?)?;
@@ -130,7 +130,12 @@ impl<'a> EngineProbe<'a> {
     }
 
     /// Makes the run of a probe. Returns the run, its answer, and the ratio of [`ProbeJudge::ratio`].
-    fn look_at(&self, plan: &Plan, trial: &Trial, judge: ProbeJudge) -> Result<(Run, Answer, Option<f64>), ProbeError> {
+    fn look_at(
+        &self,
+        plan: &Plan,
+        trial: &ProbeSpec,
+        judge: ProbeJudge,
+    ) -> Result<(Run, Answer, Option<f64>), ProbeError> {
         let control = self.stop.begin_run();
         let mut looking = Looking::new(plan, &self.asked.objectives, control.clone(), judge, trial.longest);
         let (end, ended) = channel();
@@ -160,7 +165,7 @@ impl<'a> EngineProbe<'a> {
         Figures { value_ns: quantile.value_ns, low_ns: quantile.low_ns, high_ns: quantile.high_ns }
     }
 
-    fn save(&self, number: usize, trial: &Trial, run: &Run, findings: &Findings) -> Result<String, ProbeError> {
+    fn save(&self, number: usize, trial: &ProbeSpec, run: &Run, findings: &Findings) -> Result<String, ProbeError> {
         let name = format!("probe-{:03}-{}", number + 1, trial.rate);
         // A search that was killed during this probe left a folder, which is replaced.
         let place = SaveTo::Replace(self.folder.join(name));
@@ -177,7 +182,7 @@ impl Probe for EngineProbe<'_> {
         Nanos::from(self.began.elapsed())
     }
 
-    fn approach_time(&self, trial: &Trial) -> Nanos {
+    fn approach_time(&self, trial: &ProbeSpec) -> Nanos {
         match trial.purpose {
             Purpose::Bracket | Purpose::Refine => Nanos::ZERO,
             Purpose::ConfirmUpper | Purpose::ConfirmLower => {
@@ -211,13 +216,13 @@ impl Probe for EngineProbe<'_> {
         }
     }
 
-    fn offer(&mut self, number: usize, trial: &Trial, judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
+    fn offer(&mut self, number: usize, trial: &ProbeSpec, judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
         self.approach(trial)?;
         let horizon = Horizon { duration: Some(trial.longest), requests: None };
         let plan = self.plan(trial.rate, horizon, self.seed(number))?;
         let (run, answer, ratio) = self.look_at(&plan, trial, judge)?;
         let findings = truetail_analysis::findings(&run);
-        let is_spoilt = spoilt(answer, &findings.verdict);
+        let is_spoilt = is_spoilt(answer, &findings.verdict);
         Ok(ProbeResult {
             answer: if is_spoilt { Answer::GeneratorLimit } else { answer },
             ratio,
@@ -232,7 +237,7 @@ impl Probe for EngineProbe<'_> {
 }
 
 /// Returns the rate of the load before a confirming trial, at most `max_rate`; `None` if the trial has no approach.
-fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
+fn approach_rate(trial: &ProbeSpec, max_rate: f64) -> Option<f64> {
     match trial.purpose {
         Purpose::Bracket | Purpose::Refine => None,
         Purpose::ConfirmUpper => Some((trial.rate / APPROACH).min(max_rate)),
@@ -267,7 +272,7 @@ mod unit {
 
     #[test]
     fn the_approach_does_not_exceed_the_highest_rate() {
-        let trial = |purpose| Trial { rate: 900.0, purpose, level: 0.01, shortest: Nanos(1), longest: Nanos(1) };
+        let trial = |purpose| ProbeSpec { rate: 900.0, purpose, level: 0.01, shortest: Nanos(1), longest: Nanos(1) };
         let from = |purpose| approach_rate(&trial(purpose), 1_000.0);
         assert_eq!(from(Purpose::ConfirmUpper), Some(1_000.0));
         assert_eq!(from(Purpose::ConfirmLower), Some(720.0));

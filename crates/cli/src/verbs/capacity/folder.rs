@@ -34,7 +34,7 @@ pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
 
 /// Returns the default folder of the question: that of its interrupted search, or a new one.
 fn free(asked: &Asked) -> PathBuf {
-    let question = serde_json::to_string(&asked.question.of_any_length()).unwrap_or_default();
+    let question = serde_json::to_string(&asked.question.without_length()).unwrap_or_default();
     let name = file_name(&format!("capacity-{}-{:08x}", asked.server, hash(&question)));
     let numbered = |number: u32| match number {
         1 => Path::new(PARENT).join(&name),

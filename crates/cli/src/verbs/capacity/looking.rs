@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use truetail_analysis::capacity::{Answer, Look, Objective, ProbeJudge};
+use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, ProbeState};
 use truetail_analysis::saturation_detector::{RunCounts, SaturationDetector};
 use truetail_engine::{Control, Plan};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
@@ -84,7 +84,7 @@ impl<'a> Looking<'a> {
         let due = walked(&mut self.due, before);
         let sample = |objective: &Objective| objective.sample_so_far(&snapshot, before, due);
         let samples = self.objectives.iter().map(sample).collect();
-        self.judge.look(Look { elapsed, samples, backlog_grows })
+        self.judge.look(ProbeState { elapsed, samples, backlog_grows })
     }
 
     /// Returns true if the backlog grows. Checks once a second.
@@ -104,7 +104,7 @@ impl<'a> Looking<'a> {
     /// Returns the answer of the last look, at the whole run. Without an answer the probe stays open.
     pub fn at_the_end(&mut self, run: &Run) -> Answer {
         let samples = self.objectives.iter().map(|objective| objective.sample(run)).collect();
-        let look = Look { elapsed: self.longest, samples, backlog_grows: false };
+        let look = ProbeState { elapsed: self.longest, samples, backlog_grows: false };
         self.judge.look(look).unwrap_or(Answer::Open)
     }
 

@@ -11,7 +11,7 @@ use std::fs;
 use truetail_analysis::capacity::{Objective, SearchState};
 use truetail_report::plot::capacity_curve;
 use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
-use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
+use truetail_study::capacity::{Journal, ProbeRecord, SearchOutcome, StopReason, search};
 
 use crate::after_load::AfterLoad;
 use crate::args::capacity::CapacityArgs;
@@ -70,14 +70,14 @@ fn begins(journal: &Journal) -> String {
     }
 }
 
-fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Result<ExitCode> {
+fn exit_code(report: &CapacityReport, ended: &SearchOutcome, signal: Option<i32>) -> Result<ExitCode> {
     match &ended.stopped {
-        Some(Stopped::ServiceGone(why) | Stopped::Failed(why)) => Err(runtime_error(format!(
+        Some(StopReason::ServiceGone(why) | StopReason::Failed(why)) => Err(runtime_error(format!(
             "the search stopped: {why}; {}; the same command goes on with it",
             report.so_far()
         ))),
-        Some(Stopped::Interrupted) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
-        Some(Stopped::TimeUp) => Ok(ExitCode::Open),
+        Some(StopReason::Interrupted) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
+        Some(StopReason::TimeUp) => Ok(ExitCode::Open),
         None => Ok(match ended.finding.state {
             SearchState::Found => ExitCode::Success,
             SearchState::BelowRange => ExitCode::GateFailed,
@@ -88,18 +88,18 @@ fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Res
 
 /// Builds the report. `known` is the number of probes in the journal when the command began. If the command added no
 /// probe before its time ran out, the time is too short for one, and repeating the command would not help.
-fn report(asked: &Asked, ended: &Ended, journal: &Journal, known: usize) -> CapacityReport {
+fn report(asked: &Asked, ended: &SearchOutcome, journal: &Journal, known: usize) -> CapacityReport {
     let cut = ended.cut.iter().map(|record| ProbeLine { cut_off: true, ..line(record) });
     let made_none = journal.records().len() == known;
     CapacityReport {
         slo: asked.question.objectives.clone(),
         state: ended.finding.state,
         stopped_by: ended.stopped.as_ref().map(|stopped| match stopped {
-            Stopped::TimeUp if made_none => "time_too_short",
-            Stopped::TimeUp => "time",
-            Stopped::Interrupted => "user",
-            Stopped::ServiceGone(_) => "service_gone",
-            Stopped::Failed(_) => "error",
+            StopReason::TimeUp if made_none => "time_too_short",
+            StopReason::TimeUp => "time",
+            StopReason::Interrupted => "user",
+            StopReason::ServiceGone(_) => "service_gone",
+            StopReason::Failed(_) => "error",
         }),
         proven: ended.finding.proven,
         refuted: ended.finding.refuted,

@@ -4,7 +4,7 @@ use truetail_engine::host;
 use truetail_page::explore::backend::SimulatedLoops;
 use truetail_page::explore::{Backend, Preset, RealPlan, RealState, Settings, SimulationPlan};
 use truetail_run::Run;
-use truetail_sim::{Loops, SimOptions, loops, simulate};
+use truetail_sim::{Loops, SimOptions, simulate, simulate_loops};
 
 use super::presets::presets;
 use super::real_runs::RealRuns;
@@ -36,7 +36,7 @@ impl Backend for SimulatorAndEngine {
 
     fn simulate(&self, plan: &SimulationPlan) -> Result<SimulatedLoops, String> {
         self.give_way();
-        let seen = loops(&plan.scenario, &plan.closed, plan.expected_interval, quick());
+        let seen = simulate_loops(&plan.scenario, &plan.closed, plan.expected_interval, quick());
         let Loops { open, closed, corrected, reconstructed } = seen.map_err(|error| error.to_string())?;
         Ok(SimulatedLoops { open, closed, corrected, reconstructed })
     }

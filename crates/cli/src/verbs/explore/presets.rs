@@ -28,7 +28,7 @@ fn of_scenario(scenario: &Scenario) -> Option<Preset> {
     let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
     let Profile::Constant(constant) = &schedule.profile else { return None };
     let users = Settings::users_for(constant.rate, scenario.service.baseline);
-    let settings = Settings::of_scenario(scenario, users, ClosedEnd::Duration)?;
+    let settings = Settings::from_scenario(scenario, users, ClosedEnd::Duration)?;
     Some(Preset { name: scenario.name.clone(), about: scenario.about.clone(), settings })
 }
 

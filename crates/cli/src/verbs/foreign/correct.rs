@@ -45,7 +45,7 @@ fn correction(corrector: Corrector, run: &ForeignRun, interval: Nanos) -> Option
         return Some(of_requests);
     }
     let histogram = run.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
-    Some(Correction::of(histogram, interval))
+    Some(Correction::from_histogram(histogram, interval))
 }
 
 fn objection(latency_from: LatencyFrom) -> Option<&'static str> {

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 
 use truetail_analysis::gates::PlannedRun;
-use truetail_cluster::{ClockOffset, DriveError, Fate, Outcome, Patience, ShardOutcome, Start, drive};
+use truetail_cluster::{ClockOffset, DriveError, Fate, Outcome, ShardOutcome, Start, TimeLimits, drive};
 use truetail_flow::Flows;
 use truetail_model::arrival::Trace;
 use truetail_model::time::Nanos;
-use truetail_run::{Holes, Run};
+use truetail_run::{MissingStripes, Run};
 
 use super::client::Client;
 use super::job::SharedLoad;
@@ -109,10 +109,10 @@ fn common(args: &K8sRunArgs) -> Vec<String> {
     [option("context", &args.context), option("namespace", &args.job.namespace)].into_iter().flatten().collect()
 }
 
-fn patience(args: &K8sRunArgs, load: &SharedLoad) -> Patience {
+fn patience(args: &K8sRunArgs, load: &SharedLoad) -> TimeLimits {
     // Each pod is told by a kubectl process, and several of these run at once.
     let lead = Nanos::from_secs(5 + u64::from(args.job.shards) / 16);
-    Patience {
+    TimeLimits {
         lead: args.lead.unwrap_or(lead),
         ready_within: args.ready_within.unwrap_or(READY_WITHIN),
         length: load.length(),
@@ -133,7 +133,7 @@ fn merged_run(outcome: &Outcome, shelf: &Shelf, recording: Option<Trace>) -> Res
         let message = format!("{}; what the pods measured is in {}", error.message, shelf.folder().display());
         CliError { message, ..error }
     };
-    let mut run = merged(&files, Holes::NeverIssued { recording }).map_err(kept)?;
+    let mut run = merged(&files, MissingStripes::NeverIssued { recording }).map_err(kept)?;
     run.facts.notes.extend(outcome.shards.iter().filter_map(|shard| match &shard.fate {
         Fate::Lost(why) => Some(why.clone()),
         Fate::Gathered => None,

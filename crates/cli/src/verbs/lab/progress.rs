@@ -28,7 +28,7 @@ pub fn show(event: &LabEvent<'_>) {
 /// Summarizes what a tool measured, or why it failed.
 fn outcome(reading: &ToolResult) -> String {
     let p99 = reading.report.as_ref().and_then(|report| {
-        truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99)
+        truetail_analysis::league::ReportedLatency::from_claims(&report.claims, &reading.data).quantile(0.99)
     });
     let seen =
         reading.server_view.as_ref().map_or(String::new(), |saw| format!("{} requests, ", number::count(saw.count())));

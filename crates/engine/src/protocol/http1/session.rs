@@ -149,7 +149,7 @@ impl<R: RequestSource> Session<Http1<R>> for Http1Session {
         }
     }
 
-    fn closed(&mut self, how: Closed, events: &mut Events) {
+    fn close(&mut self, how: Closed, events: &mut Events) {
         if self.current.is_some() {
             let retry = if self.sent == 0 { Retry::Unsent } else { Retry::No };
             let outcome = self.outcome_at_end(how);

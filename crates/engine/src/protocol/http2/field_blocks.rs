@@ -67,7 +67,7 @@ impl FieldBlocks {
         let mut blocks = FieldBlocks { requests: requests.clone(), own: Vec::new(), pseudo, others };
         for target in 0..requests.targets().len() {
             let mut own = TargetFields::default();
-            for fields in of_target(requests, target, scheme) {
+            for fields in target_fields(requests, target, scheme) {
                 let is_shared =
                     |field: &&Field<'_>| shared.iter().any(|(name, value)| *name == field.0 && value == field.1);
                 fields
@@ -111,9 +111,9 @@ impl FieldBlock<'_> {
     }
 }
 
-fn of_target<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Fields<'a>> {
+fn target_fields<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Fields<'a>> {
     let checked = "requests that were checked for HTTP/2";
-    requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked))
+    requests.targets()[target].iter().map(move |request| Fields::parse(request, scheme).expect(checked))
 }
 
 /// Returns the fields that are the same in all requests. A name that a request has several times is excluded, to keep
@@ -121,7 +121,7 @@ fn of_target<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> im
 fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
     let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
     for target in 0..requests.targets().len() {
-        for fields in of_target(requests, target, scheme).map(|fields| fields.all) {
+        for fields in target_fields(requests, target, scheme).map(|fields| fields.all) {
             let once = |name: &str| fields.iter().filter(|field| field.0 == name).count() == 1;
             match &mut shared {
                 None => {

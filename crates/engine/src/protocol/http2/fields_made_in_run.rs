@@ -101,7 +101,7 @@ impl<'a> MadeBlock<'a> {
     fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let fields = |wanted: InHttp2| {
             let fields = lines(self.head).skip(1).map(name_and_value);
-            fields.filter(move |(name, value)| InHttp2::of(name, value) == wanted)
+            fields.filter(move |(name, value)| InHttp2::for_header(name, value) == wanted)
         };
         // Headers that HTTP/2 does not allow were refused before the run, or when the request was made.
         let authority = fields(InHttp2::Authority).map(|(_, value)| (&b":authority"[..], value));
@@ -125,7 +125,7 @@ impl Shared {
 /// Returns the shared fields, taken from the first request in the order of sending.
 fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
     // The headers were checked for HTTP/2 before the run. Without fields, nothing is shared.
-    let fields = Fields::of(first, scheme).map(|fields| fields.all).unwrap_or_default();
+    let fields = Fields::parse(first, scheme).map(|fields| fields.all).unwrap_or_default();
     let mut room = TABLE_SIZE;
     let mut fits = |name: &str, value: &[u8]| {
         let size = name.len() + value.len() + OVERHEAD;
@@ -176,7 +176,7 @@ mod tests {
     fn made_in_run(first: &str) -> FieldsMadeInRun {
         let mut step = TargetRequests::new(Method::Get, "http://a.test/a".to_owned(), 1);
         step.push(first.as_bytes());
-        FieldsMadeInRun::new(&RequestSet::of_steps(vec![step]).unwrap(), "http")
+        FieldsMadeInRun::new(&RequestSet::from_steps(vec![step]).unwrap(), "http")
     }
 
     /// Returns a request's block in this form, its decoded fields without pseudo-headers, and the next form.

@@ -90,7 +90,7 @@ impl Session<Line> for LineSession {
         Flow::Continue
     }
 
-    fn closed(&mut self, how: Closed, events: &mut Events) {
+    fn close(&mut self, how: Closed, events: &mut Events) {
         let retry = if self.sent == 0 { Retry::Unsent } else { Retry::No };
         let outcome = match how {
             _ if self.received > 0 => Outcome::Malformed(Cause::Truncated),

@@ -71,7 +71,7 @@ impl<C: Case> Client<C> {
     }
 
     fn close(&mut self, how: Closed) {
-        self.with(|client, events| client.session.closed(how, events));
+        self.with(|client, events| client.session.close(how, events));
     }
 
     fn ended(&self) -> Vec<Ended> {

@@ -71,11 +71,11 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
                 "{timing:?}, {stamped}, no rate yet"
             );
             // At 20,000 requests/s, more than a sleep for each request and each answer.
-            (1..=300).for_each(|k| stage.worker.sleeper.began(Timestamp(k * 50_000)));
+            (1..=300).for_each(|k| stage.worker.sleeper.count_start(Timestamp(k * 50_000)));
             let may_be = stamped && matches!(timing, Timing::Auto | Timing::Cheap);
             assert_eq!(wait(&stage, now, false), may_be, "{timing:?}, {stamped}");
             assert!(!wait(&stage, now, true), "{timing:?}: a connection is being opened");
-            stage.worker.sleeper.end_was_unstamped(now);
+            stage.worker.sleeper.note_unstamped_end(now);
             assert!(!wait(&stage, now + Nanos::from_millis(999), false), "{timing:?}: an end bore no stamp");
             assert_eq!(wait(&stage, now + Nanos::from_secs(1), false), may_be, "{timing:?}: a second later");
         }
@@ -150,8 +150,8 @@ fn what_bears_no_stamp_may_have_lain_unread_since_the_worker_looked() {
         (at(100), Some((at(200), within)), 80),
         (at(100), Some((at(390), within)), 60),
     ] {
-        clock.drained(paused, drained_at);
-        clock.looked(at(400), waited);
-        assert_eq!(clock.noticed(exchange, at(450)).unread, Nanos::from_micros(unread), "{waited:?}");
+        clock.mark_drained(paused, drained_at);
+        clock.begin_reading(at(400), waited);
+        assert_eq!(clock.estimate_completion(exchange, at(450)).unread, Nanos::from_micros(unread), "{waited:?}");
     }
 }

@@ -49,7 +49,7 @@ pub struct Settings {
 
 impl Settings {
     /// Converts `scenario`, with a closed loop of `users`; `None` if the page lacks a slider for some part of it.
-    pub fn of_scenario(scenario: &Scenario, users: u32, closed_end: ClosedEnd) -> Option<Settings> {
+    pub fn from_scenario(scenario: &Scenario, users: u32, closed_end: ClosedEnd) -> Option<Settings> {
         let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
         let Profile::Constant(constant) = &schedule.profile else { return None };
         let settings = Settings {

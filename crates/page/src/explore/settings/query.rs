@@ -50,7 +50,7 @@ impl Settings {
     /// # Errors
     /// [`SettingsError`] names the setting that is missing, unknown or out of range.
     pub fn parse(text: &str) -> Result<Settings> {
-        let mut given = Given::read(text)?;
+        let mut given = QueryValues::read(text)?;
         let service = service(&mut given)?;
         let settings = Settings {
             service,
@@ -67,7 +67,7 @@ impl Settings {
 
     /// Formats the settings as the text of a link.
     pub fn to_query(&self) -> String {
-        let mut query = Written::default();
+        let mut query = QueryWriter::default();
         query.number(Field::Rate, self.rate.as_per_second());
         query.word(SPACING, self.spacing);
         query.time(Field::Duration, self.duration);
@@ -86,7 +86,7 @@ impl Settings {
     }
 }
 
-fn service(given: &mut Given<'_>) -> Result<Service> {
+fn service(given: &mut QueryValues<'_>) -> Result<Service> {
     let mut service = Service::healthy(given.time(Field::Baseline)?);
     service.variation = given.choice(VARIATION)?;
     service.concurrency = given.count(Field::Concurrency)?;
@@ -95,7 +95,7 @@ fn service(given: &mut Given<'_>) -> Result<Service> {
     Ok(service)
 }
 
-fn limits(given: &mut Given<'_>) -> Result<Limits> {
+fn limits(given: &mut QueryValues<'_>) -> Result<Limits> {
     Ok(Limits {
         connections: given.count(Field::Connections)?,
         timeout: given.time_if_any(Field::Timeout)?,
@@ -104,7 +104,7 @@ fn limits(given: &mut Given<'_>) -> Result<Limits> {
     })
 }
 
-fn stall(given: &mut Given<'_>) -> Result<Option<Fault>> {
+fn stall(given: &mut QueryValues<'_>) -> Result<Option<Fault>> {
     let Some(length) = given.time_if_any(Field::StallFor)? else { return Ok(None) };
     let (at, gate) = (Timestamp(given.time(Field::StallAt)?.0), given.choice(GATE)?);
     let Some(every) = given.time_if_any(Field::StallEvery)? else {
@@ -121,7 +121,7 @@ fn stall(given: &mut Given<'_>) -> Result<Option<Fault>> {
     Ok(Some(Fault::RecurringStall { first: at, every, length, times, gate }))
 }
 
-fn ramp(given: &mut Given<'_>) -> Result<Option<Fault>> {
+fn ramp(given: &mut QueryValues<'_>) -> Result<Option<Fault>> {
     let Some(target) = given.time_if_any(Field::RampTarget)? else { return Ok(None) };
     let (from, to) = (given.time(Field::RampFrom)?, given.time(Field::RampTo)?);
     if to <= from {
@@ -131,16 +131,16 @@ fn ramp(given: &mut Given<'_>) -> Result<Option<Fault>> {
     Ok(Some(Fault::Ramp { from: Timestamp(from.0), to: Timestamp(to.0), target }))
 }
 
-fn every_nth(given: &mut Given<'_>) -> Result<Option<Fault>> {
+fn every_nth(given: &mut QueryValues<'_>) -> Result<Option<Fault>> {
     let Some(every) = given.number_if_any(Field::NthEvery)? else { return Ok(None) };
     Ok(Some(Fault::EveryNth { every: every as u64, pause: given.time(Field::NthPause)? }))
 }
 
 /// The settings of a link by key. Parsed settings are removed.
-struct Given<'a>(BTreeMap<&'a str, &'a str>);
+struct QueryValues<'a>(BTreeMap<&'a str, &'a str>);
 
-impl<'a> Given<'a> {
-    fn read(text: &'a str) -> Result<Given<'a>> {
+impl<'a> QueryValues<'a> {
+    fn read(text: &'a str) -> Result<QueryValues<'a>> {
         if text.len() > MAX_BYTES {
             return Err(error("", format!("a link of {} bytes is too long; at most {MAX_BYTES}", text.len())));
         }
@@ -153,7 +153,7 @@ impl<'a> Given<'a> {
                 return Err(error(key, format!("'{key}' is there twice; keep one")));
             }
         }
-        Ok(Given(given))
+        Ok(QueryValues(given))
     }
 
     fn number_if_any(&mut self, field: Field) -> Result<Option<f64>> {
@@ -212,9 +212,9 @@ impl<'a> Given<'a> {
 
 /// A link under construction.
 #[derive(Default)]
-struct Written(String);
+struct QueryWriter(String);
 
-impl Written {
+impl QueryWriter {
     fn put(&mut self, key: &str, value: impl fmt::Display) {
         let separator = if self.0.is_empty() { "" } else { "&" };
         let _ = write!(self.0, "{separator}{key}={value}");

@@ -19,7 +19,7 @@ fn every_scenario_can_be_set_and_means_the_same() {
         .into_iter()
         .filter(|scenario| scenario.service.stream.is_none() && scenario.service.routes.is_empty())
     {
-        let settings = Settings::of_scenario(&scenario, 10, ClosedEnd::Duration).expect(&scenario.name);
+        let settings = Settings::from_scenario(&scenario, 10, ClosedEnd::Duration).expect(&scenario.name);
         let meant = Settings::parse(&settings.to_query()).unwrap().simulation();
         assert_eq!(meant.scenario.service, scenario.service, "{}", scenario.name);
         assert_eq!(meant.scenario.workload, scenario.workload, "{}", scenario.name);
@@ -31,11 +31,11 @@ fn every_scenario_can_be_set_and_means_the_same() {
 fn what_has_no_slider_is_no_preset() {
     let mut scenario = builtin::find("01").unwrap();
     scenario.service.faults = vec![Fault::Reset { select: Default::default() }];
-    assert_eq!(Settings::of_scenario(&scenario, 10, ClosedEnd::Duration), None);
+    assert_eq!(Settings::from_scenario(&scenario, 10, ClosedEnd::Duration), None);
     let mut scenario = builtin::find("01").unwrap();
     scenario.workload.warmup = Nanos::from_secs(1);
-    assert_eq!(Settings::of_scenario(&scenario, 10, ClosedEnd::Duration), None);
-    assert_eq!(Settings::of_scenario(&builtin::find("06").unwrap(), 10, ClosedEnd::Duration), None);
+    assert_eq!(Settings::from_scenario(&scenario, 10, ClosedEnd::Duration), None);
+    assert_eq!(Settings::from_scenario(&builtin::find("06").unwrap(), 10, ClosedEnd::Duration), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use truetail_model::service::{StreamContent, StreamDescription, StreamFormat};
 
 use super::*;
-use crate::stream::{JsonBody, parse_query};
+use crate::stream::{ModelRequest, parse_query};
 
 const FORM: ResponseForm = ResponseForm { is_head: false, keep_alive: true, framing: Framing::Chunks };
 const DUE: Timestamp = Timestamp(1_000);
@@ -17,7 +17,7 @@ fn answer_of(description: StreamDescription, text: StreamText, form: ResponseFor
 
 fn answer(query: &str) -> StreamAnswer {
     let description = parse_query(query).expect("a query");
-    let asked = JsonBody::of_format(StreamFormat::Plain, b"not JSON").expect("not looked at");
+    let asked = ModelRequest::parse_for(StreamFormat::Plain, b"not JSON").expect("not looked at");
     answer_of(description, StreamText::new(description.content, StreamFormat::Plain, &asked, 1, 0), FORM, true)
 }
 
@@ -84,13 +84,13 @@ fn bytes_that_trickle_complete_their_event_when_it_is_due() {
 fn a_stall_is_as_long_as_it_is_said_to_be() {
     let mut answer = answer("events=3&gap=10ms&stall=1:300ms&trickle=1ms");
     let late = DUE + Nanos::from_millis(50);
-    answer.sent(answer.due_by(late), late);
+    answer.note_sent(answer.due_by(late), late);
     let second = answer.writes[answer.events[1].1];
     assert_eq!(second.at, late + Nanos::from_millis(310));
 }
 
 fn model(format: StreamFormat, content: StreamContent, request: &str, form: ResponseForm) -> StreamAnswer {
-    let asked = JsonBody::parse(request.as_bytes()).expect("JSON");
+    let asked = ModelRequest::parse(request.as_bytes()).expect("JSON");
     let description = StreamDescription { content, ..StreamDescription::default() };
     answer_of(description, StreamText::new(content, format, &asked, 7, 1_700_000_000), form, asked.streams)
 }

@@ -3,7 +3,7 @@
 use truetail_model::record::Cause;
 
 use super::field_texts::FieldTexts;
-use super::table::{Entry, Field, Name, Named, Table};
+use super::table::{Entry, Field, Name, Table, TableName};
 use super::{OVERHEAD, Unreadable, huffman, integer};
 use crate::protocol::fields::FieldList;
 
@@ -129,7 +129,7 @@ impl Decoder {
                 if let Some(texts) = &mut self.texts {
                     texts.literal_name(name);
                 }
-                Named { name: Name::of(name), length: name.len() }
+                TableName { name: Name::classify(name), length: name.len() }
             }
             index => {
                 let named = self.table.name(index)?;
@@ -144,7 +144,7 @@ impl Decoder {
             texts.value(value);
         }
         let size = named.length + value.len() + OVERHEAD;
-        Ok(Entry { field: Field::of(named.name, value), name: named.length, size })
+        Ok(Entry { field: Field::classify(named.name, value), name: named.length, size })
     }
 
     #[cfg(test)]

@@ -35,7 +35,7 @@ pub(super) enum Name {
 }
 
 impl Name {
-    pub(super) fn of(name: &[u8]) -> Name {
+    pub(super) fn classify(name: &[u8]) -> Name {
         match name {
             b":status" => Name::Status,
             b"content-length" => Name::Length,
@@ -70,7 +70,7 @@ pub(super) enum Field {
 }
 
 impl Field {
-    pub(super) fn of(name: Name, value: &[u8]) -> Field {
+    pub(super) fn classify(name: Name, value: &[u8]) -> Field {
         match name {
             Name::Status => Field::Status(decimal(value).filter(|_| value.len() == 3).map(|status| status as u16)),
             Name::Length => Field::Length(decimal(value)),
@@ -107,14 +107,14 @@ pub(super) struct Entry {
 
 /// The name of a field in the tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Named {
+pub(super) struct TableName {
     pub(super) name: Name,
     pub(super) length: usize,
 }
 
 static KNOWN: std::sync::LazyLock<[Entry; 61]> = std::sync::LazyLock::new(|| {
     STATIC.map(|(name, value)| Entry {
-        field: Field::of(Name::of(name.as_bytes()), value.as_bytes()),
+        field: Field::classify(Name::classify(name.as_bytes()), value.as_bytes()),
         name: name.len(),
         size: name.len() + value.len() + OVERHEAD,
     })
@@ -144,8 +144,8 @@ impl Table {
         }
     }
 
-    pub(super) fn name(&self, index: usize) -> Result<Named, Unreadable> {
-        self.get(index).map(|entry| Named { name: entry.field.name(), length: entry.name })
+    pub(super) fn name(&self, index: usize) -> Result<TableName, Unreadable> {
+        self.get(index).map(|entry| TableName { name: entry.field.name(), length: entry.name })
     }
 
     /// Adds a field. A field that is larger than the table empties it.

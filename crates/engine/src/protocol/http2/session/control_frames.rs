@@ -24,7 +24,7 @@ impl Http2Session {
         self.room_changed = true;
         self.peer.known = true;
         frame::put(&mut self.out.bytes, kind::SETTINGS, flag::ACK, 0, &[]);
-        self.replied(HEAD)
+        self.count_reply(HEAD)
     }
 
     fn setting(&mut self, id: u16, value: u32) -> Result<(), ConnectionError> {
@@ -55,7 +55,7 @@ impl Http2Session {
             (0, 8, true) => Ok(()),
             (0, 8, false) => {
                 frame::put(&mut self.out.bytes, kind::PING, flag::ACK, 0, payload);
-                self.replied(HEAD + payload.len())
+                self.count_reply(HEAD + payload.len())
             }
             (0, ..) => Err(FRAME_SIZE),
             _ => Err(PROTOCOL),

@@ -274,7 +274,7 @@ impl<F: FieldSource> Session<Http2<F>> for Http2Session {
         self.take_bytes(bytes, events)
     }
 
-    fn closed(&mut self, how: Closed, events: &mut Events) {
+    fn close(&mut self, how: Closed, events: &mut Events) {
         Http2Session::closed(self, how, events);
     }
 

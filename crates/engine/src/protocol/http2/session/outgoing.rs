@@ -125,7 +125,7 @@ impl Http2Session {
     ///
     /// # Errors
     /// If too many replies wait, because the peer keeps asking and does not read.
-    pub(super) fn replied(&mut self, bytes: usize) -> Result<(), ConnectionError> {
+    pub(super) fn count_reply(&mut self, bytes: usize) -> Result<(), ConnectionError> {
         self.out.replies += bytes;
         if self.out.replies > MAX_REPLIES {
             return Err(ConnectionError::new(Cause::Http2Protocol, code::ENHANCE_YOUR_CALM));

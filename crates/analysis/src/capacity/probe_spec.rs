@@ -31,7 +31,7 @@ impl Purpose {
 
 /// A probe to make.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Trial {
+pub struct ProbeSpec {
     /// Requests per second.
     pub rate: f64,
     /// Purpose of the probe.
@@ -46,9 +46,9 @@ pub struct Trial {
 
 /// A finished probe.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Probed {
+pub struct FinishedProbe {
     /// The requested probe.
-    pub trial: Trial,
+    pub trial: ProbeSpec,
     /// Answer of the probe.
     pub answer: Answer,
     /// Share of bad requests divided by the allowed share, if known.

@@ -4,7 +4,7 @@ use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, R
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_run::Run;
 
-use super::objective::{Bad, Objective};
+use super::objective::{BadRequest, Objective};
 use super::sample::{Sample, Stretch};
 use crate::confidence_interval::less_rare;
 
@@ -20,8 +20,8 @@ impl Objective {
     /// Returns the time before which requests of an unfinished run can be judged. Later ones may turn out slow.
     pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
         let wait = match self.bad() {
-            Bad::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),
-            Bad::Slow { .. } | Bad::Failed | Bad::Unanswered => RECORDED_AFTER.0,
+            BadRequest::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),
+            BadRequest::Slow { .. } | BadRequest::Failed | BadRequest::Unanswered => RECORDED_AFTER.0,
         };
         let before = Timestamp(now.0.saturating_sub(wait));
         if snapshot.samples.is_complete() {
@@ -36,8 +36,8 @@ impl Objective {
     pub fn sample_so_far(&self, snapshot: &Snapshot, before: Timestamp, due: u64) -> Sample {
         let outstanding = due.saturating_sub(ended_before(snapshot, before));
         let overdue = match self.bad() {
-            Bad::Slow { metric: Metric::ResponseTime, .. } => outstanding,
-            Bad::Slow { .. } | Bad::Failed | Bad::Unanswered => 0,
+            BadRequest::Slow { metric: Metric::ResponseTime, .. } => outstanding,
+            BadRequest::Slow { .. } | BadRequest::Failed | BadRequest::Unanswered => 0,
         };
         Sample { outstanding, overdue, ..self.sample_before(snapshot, before) }
     }
@@ -47,36 +47,37 @@ impl Objective {
             let mut records: Vec<RequestRecord> =
                 snapshot.samples.even().iter().filter(|record| record.intended_start < before).copied().collect();
             records.sort_unstable_by_key(|record| (record.intended_start, record.index));
-            self.of_records(&records)
+            self.sample_records(&records)
         } else {
-            self.of_intervals(snapshot, before)
+            self.sample_intervals(snapshot, before)
         }
     }
 
     /// Sample of times of the simulator, in nanoseconds and in the order of the intended starts.
     pub fn sample_of_times(&self, times: &[u64]) -> Sample {
-        Sample::of_times(times, times, self.bad_from(), self.allowed())
+        Sample::from_times(times, times, self.bad_from(), self.allowed())
     }
 
-    fn of_records(&self, records: &[RequestRecord]) -> Sample {
-        let times = |without| records.iter().filter_map(|record| self.time_of(record, without)).collect::<Vec<u64>>();
-        Sample::of_times(&times(false), &times(true), self.bad_from(), self.allowed())
+    fn sample_records(&self, records: &[RequestRecord]) -> Sample {
+        let times =
+            |without| records.iter().filter_map(|record| self.judged_time(record, without)).collect::<Vec<u64>>();
+        Sample::from_times(&times(false), &times(true), self.bad_from(), self.allowed())
     }
 
-    fn of_intervals(&self, snapshot: &Snapshot, before: Timestamp) -> Sample {
+    fn sample_intervals(&self, snapshot: &Snapshot, before: Timestamp) -> Sample {
         let rows: Vec<Stretch> = match self.bad() {
-            Bad::Slow { metric, from_ns } => {
+            BadRequest::Slow { metric, from_ns } => {
                 let near = snapshot.metric(metric).quantile(less_rare(1.0 - self.allowed()));
                 let near_from = near.map_or(from_ns, |near| near.0.min(from_ns));
                 let rows = whole_rows(&snapshot.intervals, before);
                 rows.iter().map(|row| slow(row, metric, from_ns, near_from)).collect()
             }
-            Bad::Failed | Bad::Unanswered => {
-                let error_statuses = self.bad() == Bad::Failed;
+            BadRequest::Failed | BadRequest::Unanswered => {
+                let error_statuses = self.bad() == BadRequest::Failed;
                 whole_rows(&snapshot.books, before).iter().map(|row| failed(row, error_statuses)).collect()
             }
         };
-        Sample::of_rows(&rows)
+        Sample::from_rows(&rows)
     }
 }
 
