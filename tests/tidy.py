@@ -216,7 +216,7 @@ def findings(root):
             arrows = [(a, b, item) for (a, b), item in sorted(edges.items()) if a in circle and b in circle]
             why = "; ".join(f"{a.relative_to(src)} -> {b.relative_to(src)} ({item})" for a, b, item in arrows[:8])
             yield f"{home}: circle of {len(circle)} files: {names}: {why}"
-    yield from words.findings([root / "crates", root / "bindings"])
+    yield from words.Count([root / "crates", root / "bindings"]).findings()
 
 
 def self_test():

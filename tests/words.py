@@ -48,49 +48,52 @@ def comments(folder):
                 last = number
 
 
-def count(folders):
+class Count:
     """Comment lines, blocks of them, the places of each habit by name, and lines that are too long."""
-    lines = blocks = 0
-    places = {name: [] for name, *_ in HABITS} | {OPENING: []}
-    long = []
-    for folder in folders:
-        for path, number, line, text, begins in comments(folder):
-            lines, blocks = lines + 1, blocks + begins
-            for name, pattern, _ in HABITS:
-                places[name] += [f"{path}:{number}: {text}"] * len(re.findall(pattern, text))
-            if begins and NOUN_CLAUSE.match(text):
-                places[OPENING].append(f"{path}:{number}: {text}")
-            if len(line) > MAX_COLUMNS:
-                long.append(f"{path}:{number}: {len(line)} columns of comment; at most {MAX_COLUMNS}")
-    return lines, blocks, places, long
 
+    def __init__(self, folders):
+        self.lines = self.blocks = 0
+        self.places = {name: [] for name, *_ in HABITS} | {OPENING: []}
+        self.long = []
+        for folder in folders:
+            for path, number, line, text, begins in comments(folder):
+                self.add(f"{path}:{number}", line, text, begins)
 
-def rows(folders):
-    """(name, hits, rate, limit, unit) of each habit."""
-    lines, blocks, places, _ = count(folders)
-    for name, _, limit in HABITS:
-        yield name, len(places[name]), 1000 * len(places[name]) / max(lines, 1), limit, "per 1,000 comment lines"
-    yield OPENING, len(places[OPENING]), 100 * len(places[OPENING]) / max(blocks, 1), MAX_OPENINGS, "% of comment blocks"
+    def add(self, place, line, text, begins):
+        self.lines, self.blocks = self.lines + 1, self.blocks + begins
+        for name, pattern, _ in HABITS:
+            self.places[name] += [f"{place}: {text}"] * len(re.findall(pattern, text))
+        if begins and NOUN_CLAUSE.match(text):
+            self.places[OPENING].append(f"{place}: {text}")
+        if len(line) > MAX_COLUMNS:
+            self.long.append(f"{place}: {len(line)} columns of comment; at most {MAX_COLUMNS}")
 
+    def rows(self):
+        """(name, hits, rate, limit, unit) of each habit."""
+        for name, _, limit in HABITS:
+            hits = len(self.places[name])
+            yield name, hits, 1000 * hits / max(self.lines, 1), limit, "per 1,000 comment lines"
+        hits = len(self.places[OPENING])
+        yield OPENING, hits, 100 * hits / max(self.blocks, 1), MAX_OPENINGS, "% of comment blocks"
 
-def findings(folders):
-    """One line for each habit that is over its limit, and for each comment that is too long."""
-    for name, hits, rate, limit, unit in rows(folders):
-        if rate > limit:
-            yield f"comments: '{name}' {hits} times, {rate:.2f} {unit}; at most {limit}; tests/words.py --list '{name}' shows them"
-    yield from count(folders)[3]
+    def findings(self):
+        """One line for each habit that is over its limit, and for each comment that is too long."""
+        for name, hits, rate, limit, unit in self.rows():
+            if rate > limit:
+                yield f"comments: '{name}' {hits} times, {rate:.2f} {unit}; at most {limit}; tests/words.py --list '{name}' shows them"
+        yield from self.long
 
 
 def main():
     arguments = sys.argv[1:]
     listed = arguments.pop(arguments.index("--list") + 1) if "--list" in arguments else None
-    folders = [one for one in arguments if one != "--list"] or ["crates", "bindings"]
+    count = Count([one for one in arguments if one != "--list"] or ["crates", "bindings"])
     if listed:
-        print(*count(folders)[2][listed], sep="\n")
+        print(*count.places[listed], sep="\n")
         return 0
-    for name, hits, rate, limit, unit in rows(folders):
+    for name, hits, rate, limit, unit in count.rows():
         print(f"{name:26} {hits:6} {rate:8.2f} of {limit:4.1f} {unit}")
-    found = list(findings(folders))
+    found = list(count.findings())
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found else 0
 

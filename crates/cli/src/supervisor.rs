@@ -213,7 +213,8 @@ impl SupervisedRun {
 fn planned(plan: &Plan) -> Option<u64> {
     match &plan.workload.model {
         LoadModel::Open(schedule) => schedule.count(),
-        LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,
+        LoadModel::Closed { horizon, .. } => horizon.requests,
+        LoadModel::PartlyOpen { .. } => None,
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct Unpacked<R> {
     decoder: MultiGzDecoder<R>,
     bytes: u64,
     max_bytes: u64,
+    /// Reason that the text ends early.
     wrong: Option<String>,
 }
 
@@ -21,10 +22,9 @@ impl<R: BufRead> Unpacked<R> {
         Unpacked { decoder: MultiGzDecoder::new(input), bytes: 0, max_bytes: MAX_TEXT_BYTES, wrong: None }
     }
 
-    /// Returns a note about the place of the damage.
+    /// Returns a note about the place at which the text ends early.
     pub fn note(&self) -> Option<String> {
-        let wrong = self.wrong.as_ref()?;
-        Some(format!("the compressed file is damaged or cut off after {} bytes of text: {wrong}", self.bytes))
+        self.wrong.clone()
     }
 
     /// Records the place of the damage in the run.
@@ -43,7 +43,10 @@ impl<R: BufRead> Read for Unpacked<R> {
             return Ok(0);
         }
         if self.bytes > self.max_bytes {
-            self.wrong = Some(format!("more than {} bytes are not read", self.max_bytes));
+            self.wrong = Some(format!(
+                "the compressed file has more than {} bytes of text; the rest is not read",
+                self.max_bytes
+            ));
             return Ok(0);
         }
         match self.decoder.read(buffer) {
@@ -52,7 +55,9 @@ impl<R: BufRead> Read for Unpacked<R> {
                 Ok(read)
             }
             Err(error) if is_damage(error.kind()) => {
-                self.wrong = Some(error.to_string());
+                let bytes = self.bytes;
+                self.wrong =
+                    Some(format!("the compressed file is damaged or cut off after {bytes} bytes of text: {error}"));
                 Ok(0)
             }
             Err(error) => Err(error),
@@ -86,6 +91,6 @@ mod tests {
         assert_eq!(read(MAX_TEXT_BYTES), (200_000, None));
         let (bytes, note) = read(10_000);
         assert!((10_000..100_000).contains(&bytes), "{bytes}");
-        assert!(note.is_some_and(|note| note.contains("more than 10000 bytes are not read")));
+        assert!(note.is_some_and(|note| note.contains("more than 10000 bytes of text")));
     }
 }

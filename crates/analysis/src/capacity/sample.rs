@@ -28,6 +28,8 @@ pub struct Stretch {
 pub struct Sample {
     /// Requests that have ended.
     pub stretches: Vec<Stretch>,
+    /// All requests that have ended, with the first tenth, which no stretch has.
+    pub whole: Stretch,
     /// Requests that are due and have not ended.
     pub outstanding: u64,
     /// Outstanding requests that have waited long enough to be bad.
@@ -40,31 +42,34 @@ impl Sample {
     /// added. The first tenth is skipped.
     pub fn from_times(times: &[u64], surely: &[u64], bad_from: u64, allowed: f64) -> Sample {
         let lead_in = times.len() / LEAD_IN;
-        let (times, surely) = (&times[lead_in..], &surely[lead_in.min(surely.len())..]);
-        let near_from = near_level(times, allowed).min(bad_from);
-        let count = (times.len() / SMALLEST_STRETCH).min(MAX_STRETCHES);
-        let mut stretches = vec![Stretch::default(); count];
-        if count > 0 {
-            for (i, (time, surely)) in times.iter().zip(surely).enumerate() {
-                let stretch = &mut stretches[i * count / times.len()];
-                stretch.requests += 1;
-                stretch.bad += u64::from(*time >= bad_from);
-                stretch.surely_bad += u64::from(*surely >= bad_from);
-                stretch.near += u64::from(*time >= near_from);
-            }
-        }
-        Sample { stretches, outstanding: 0, overdue: 0 }
+        let near_from = near_level(&times[lead_in..], allowed).min(bad_from);
+        let each = times.iter().zip(surely).map(|(time, surely)| Stretch {
+            requests: 1,
+            bad: u64::from(*time >= bad_from),
+            surely_bad: u64::from(*surely >= bad_from),
+            near: u64::from(*time >= near_from),
+        });
+        let count = ((times.len() - lead_in) / SMALLEST_STRETCH).min(MAX_STRETCHES);
+        Sample::merged(each, times.len(), count)
     }
 
     /// Creates a sample from rows of equal time. Merges rows if there are too many, and skips the first tenth.
     pub fn from_rows(rows: &[Stretch]) -> Sample {
-        let rows = &rows[rows.len() / LEAD_IN..];
-        let count = rows.len().min(MAX_STRETCHES);
-        let mut stretches = vec![Stretch::default(); count];
-        for (i, row) in rows.iter().enumerate() {
-            stretches[i * count / rows.len()].add(row);
+        let count = (rows.len() - rows.len() / LEAD_IN).min(MAX_STRETCHES);
+        Sample::merged(rows.iter().copied(), rows.len(), count)
+    }
+
+    /// Merges `len` parts into `count` stretches, without the first tenth.
+    fn merged(parts: impl Iterator<Item = Stretch>, len: usize, count: usize) -> Sample {
+        let lead_in = len / LEAD_IN;
+        let mut sample = Sample { stretches: vec![Stretch::default(); count], ..Sample::default() };
+        for (i, part) in parts.enumerate() {
+            sample.whole.add(&part);
+            if i >= lead_in && count > 0 {
+                sample.stretches[(i - lead_in) * count / (len - lead_in)].add(&part);
+            }
         }
-        Sample { stretches, outstanding: 0, overdue: 0 }
+        sample
     }
 
     /// Number of ended requests.

@@ -109,7 +109,7 @@ pub struct RunArgs {
     /// Repeatable
     ///
     /// Write METRIC > LIMIT or METRIC >= LIMIT. METRIC is error-rate, unanswered, or a percentile or max of response
-    /// time, service-time or first-byte. Checked after 2 s, then each second, later each time the run is a tenth
+    /// time, service-time or first-byte. Checked after 5 s, then each second, later each time the run is a tenth
     /// longer. A few failures do not end a run, and an outage ends it once the rest of the plan cannot make up for it.
     #[arg(long, value_name = "CONDITION", help_heading = "Load")]
     pub abort_on: Vec<AbortRule>,

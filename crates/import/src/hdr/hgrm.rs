@@ -6,7 +6,7 @@ use truetail_run::{ClaimedQuantile, Claims, ForeignClock, ForeignRun, LatencyFro
 use truetail_tools::units;
 
 use super::{HdrFile, MAX_VALUES};
-use crate::whole::file::{all_marks, content, leave_out, place_of, run, text};
+use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
 use crate::{FormatInfo, ImportError, Likeness};
 
@@ -31,7 +31,10 @@ fn likeness(head: &[u8]) -> Likeness {
     if !first.starts_with("Value") {
         return Likeness::No;
     }
-    all_marks(first.as_bytes(), &["Value", "Percentile", "TotalCount"])
+    match ["Percentile", "TotalCount"].into_iter().find(|name| !first.contains(name)) {
+        None => Likeness::Yes,
+        Some(missing) => Likeness::Near(format!("it has 'Value', but '{missing}' is missing")),
+    }
 }
 
 /// A line with numbers.

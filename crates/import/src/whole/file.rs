@@ -198,11 +198,13 @@ pub(crate) fn text(head: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(head)
 }
 
-/// Looks for `marks` in the start of a file. With only the first one, the file is similar.
+/// Looks for lines that begin with `marks` in the start of a file. With only the first one, the file is similar.
 pub(crate) fn all_marks(head: &[u8], marks: &[&str]) -> Likeness {
     let head = text(head);
-    let Some(first) = marks.first().filter(|mark| head.contains(*mark)) else { return Likeness::No };
-    match marks.iter().find(|mark| !head.contains(*mark)) {
+    // Text that quotes the output is not the output.
+    let begins_a_line = |mark: &&&str| head.lines().any(|line| line.trim_start().starts_with(**mark));
+    let Some(first) = marks.first().filter(begins_a_line) else { return Likeness::No };
+    match marks.iter().find(|mark| !begins_a_line(mark)) {
         None => Likeness::Yes,
         Some(missing) => Likeness::Near(format!("it has '{}', but '{}' is missing", first.trim(), missing.trim())),
     }
