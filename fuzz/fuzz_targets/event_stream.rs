@@ -25,7 +25,8 @@ fuzz_target!(|input: &[u8]| {
 
 /// The data of each event with its length, and whether the stream ended inside an event.
 fn read(parser: &mut EventParser, pieces: &[&[u8]]) -> (Vec<(Vec<u8>, u64)>, bool) {
-    let (mut events, mut bytes) = (Vec::new(), 0);
+    let mut events = Vec::new();
+    let mut bytes = 0;
     for piece in pieces {
         parser.feed(piece, &mut |event| {
             // What a language model would mean by it: nothing, or what a JSON object says.

@@ -28,7 +28,8 @@ fuzz_target!(|text: &str| {
 });
 
 fn check(flow: &Flow, text: &str) {
-    let (itinerary, requests) = (flow.itinerary(), flow.requests());
+    let itinerary = flow.itinerary();
+    let requests = flow.requests();
     assert_eq!(itinerary.steps.len(), requests.targets().len());
     assert_eq!(itinerary.moves.map(|moves| moves.len()), Some(flow.requests_per_session() as usize));
     if flow.requests_per_session() > MAX_REQUESTS {

@@ -26,7 +26,8 @@ fuzz_target!(|input: &[u8]| {
     let _ = FORMAT.likeness(input);
     let mut requests = 0u64;
     let mut rest = input;
-    let (mut auditor, mut corrector) = (Auditor::new(), Corrector::new(Nanos::from_millis(10)));
+    let mut auditor = Auditor::new();
+    let mut corrector = Corrector::new(Nanos::from_millis(10));
     let mut count = |request: &ForeignRequest| {
         requests += 1;
         auditor.request(request);

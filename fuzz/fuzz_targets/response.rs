@@ -15,7 +15,8 @@ type Read = Result<AnswerEnd, Cause>;
 fuzz_target!(|input: &[u8]| {
     let Cut { flag: to_head, pieces } = Cut::read(input);
     let whole = pieces.concat();
-    let (mut parser, mut cache) = (ResponseParser::new(), HeadCache::default());
+    let mut parser = ResponseParser::new();
+    let mut cache = HeadCache::default();
     let in_pieces = read(&mut parser, &pieces, to_head, &mut HeadCache::default());
     assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut cache), in_pieces, "in one piece");
     // Once more, with a remembered head.
@@ -29,7 +30,8 @@ fuzz_target!(|input: &[u8]| {
 /// What a connection makes of these pieces followed by its end.
 fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, cache: &mut HeadCache) -> Read {
     parser.start(to_head);
-    let (mut fed, mut finished) = (0, None);
+    let mut fed = 0;
+    let mut finished = None;
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         if finished.is_some() {
             return Err(Cause::LeftoverBytes);

@@ -76,7 +76,9 @@ impl Bench {
         name: Option<String>,
     ) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let failures = CallFailures::default();
-        let (failures, control, function) = (&failures, &self.control, &function);
+        let failures = &failures;
+        let control = &self.control;
+        let function = &function;
         let worker = || PythonFunction { function, failures, control, fresh: true };
         let measured = py.detach(|| {
             // The thread stays attached to the interpreter during the run, so that its thread state, such as a

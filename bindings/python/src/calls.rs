@@ -33,7 +33,8 @@ pub struct FailureLog {
 impl CallFailures {
     pub fn count(&self, py: Python<'_>, error: PyErr) {
         // Convert the error before the lock is taken, because this may run Python code.
-        let (name, value) = (type_name(&error.get_type(py)), error.into_value(py).into_any());
+        let name = type_name(&error.get_type(py));
+        let value = error.into_value(py).into_any();
         let mut kept = self.lock();
         *kept.exceptions.by_type.entry(name).or_default() += 1;
         kept.exceptions.first.get_or_insert(value);

@@ -86,7 +86,8 @@ impl FlowRun {
         plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
         plan.check_open_files().map_err(too_few_files_error)?;
         refuse_undecidable(&plan, &gates, guided.name())?;
-        let (control, failures) = (Control::new(), Arc::<CallFailures>::default());
+        let control = Control::new();
+        let failures = Arc::<CallFailures>::default();
         let make = make_guide(session.make, Arc::clone(&failures), control.clone());
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
         let sessions = GuidedRun::new(guided, make, Timestamp(plan.workload.warmup.0), now);
@@ -160,8 +161,11 @@ fn of_sessions<'py>(
     if duration.is_none() && sessions.is_none() {
         return Err(value_error("duration", "the run needs an end; write a time such as '60s', or give sessions"));
     }
-    let (users, think_time, session_length) = (None, None, None);
-    let (model, requests) = ("open".to_owned(), sessions);
+    let users = None;
+    let think_time = None;
+    let session_length = None;
+    let model = "open".to_owned();
+    let requests = sessions;
     let load =
         LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
     let arrivals = load.workload(limits, "sessions")?;

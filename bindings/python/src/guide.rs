@@ -54,7 +54,8 @@ impl PythonGuide {
             return Ok(NextMove::Fail { cause: cause_of(&cause), why });
         }
         let Asked(step, think_ns, method, path, headers, body) = said.extract()?;
-        let (think, body) = (Nanos(think_ns), body.as_bytes().to_vec());
+        let think = Nanos(think_ns);
+        let body = body.as_bytes().to_vec();
         Ok(NextMove::Ask(GuidedRequest { step, think, method, path, headers, body }))
     }
 }

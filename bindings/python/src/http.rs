@@ -92,7 +92,8 @@ impl HttpRun {
         let checks = observe(&mut plan, checks);
         let streams = stream_options.map(|options| read_streams(&mut plan, options));
         let notes = tls.notes().into_iter().collect();
-        let (control, created) = (Control::new(), Instant::now());
+        let control = Control::new();
+        let created = Instant::now();
         Ok(HttpRun { plan, notes, gates, checks, streams, preflight, allow_errors, control, created })
     }
 

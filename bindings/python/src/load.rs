@@ -75,7 +75,8 @@ impl LoadArguments<'_> {
             None => Ok(()),
             Some((name, _, models)) => {
                 let homes: Vec<_> = models.iter().map(|model| format!("model='{}'", model.name())).collect();
-                let (homes, kind) = (homes.join(" or "), kind.name());
+                let homes = homes.join(" or ");
+                let kind = kind.name();
                 Err(value_error(name, format!("it has no meaning with model='{kind}'; use it with {homes}")))
             }
         }

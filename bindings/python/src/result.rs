@@ -49,7 +49,8 @@ impl RunResult {
     }
 
     fn at(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Quantile> {
-        let (q, metric) = (quantile(q)?, metric_of(metric)?);
+        let q = quantile(q)?;
+        let metric = metric_of(metric)?;
         Ok(Quantile(py.detach(|| truetail_analysis::quantile(&self.run, metric, q))))
     }
 }
@@ -260,7 +261,8 @@ impl RunResult {
         let name =
             self.name().or(self.run.facts.offered.url.as_deref()).map_or(String::new(), |name| format!(" {name}"));
         let verdict = self.verdict();
-        let (state, count) = (verdict.state_name(), number::count(self.count()));
+        let state = verdict.state_name();
+        let count = number::count(self.count());
         format!(
             "<truetail.Result{name}: {state}, {count} arrivals at {}{quantiles}>",
             number::rate_if_any(self.offered_per_second())

@@ -55,7 +55,8 @@ impl StreamArguments<'_> {
         self.refuse_contradictions(kind)?;
         let length =
             |name: &str, given: &OptionalArg<'_>| given.as_ref().map(|time| positive_time(name, time)).transpose();
-        let (stall, idle_timeout) = (length("stall", &self.stall)?, length("idle_timeout", &self.idle_timeout)?);
+        let stall = length("stall", &self.stall)?;
+        let idle_timeout = length("idle_timeout", &self.idle_timeout)?;
         let slo = parsed("slo", &self.slo_of_each_request())?;
         let plain = match (kind, api) {
             (None, None) => return Ok(None),

@@ -64,7 +64,8 @@ fn queue(random: &mut Random, load: f64) -> Vec<f64> {
 }
 
 fn pauses(random: &mut Random) -> Vec<f64> {
-    let (every, length) = (0.001, 0.2);
+    let every = 0.001;
+    let length = 0.2;
     let mut begins = random.exponential() * 9.8;
     let mut next = |k: usize| {
         let at = k as f64 * every;
@@ -104,7 +105,8 @@ fn called_different(service: Service, runs: usize, effect: f64, shift: f64, pair
             };
             (0..runs).map(|_| run()).collect()
         };
-        let (a, b) = (side(1.0), side(shift));
+        let a = side(1.0);
+        let b = side(shift);
         for (at, q) in QUANTILES.iter().enumerate() {
             let of = |side: &[Vec<Option<RunEstimate>>]| side.iter().map(|run| run[at]).collect::<Vec<_>>();
             let found = compare_estimates(*q, &of(&a), &of(&b)).difference;
@@ -146,7 +148,8 @@ fn single_runs(process: Process, shift: f64, pairs: u64) -> u64 {
     let case = Case::new(process, 1_000.0, 60.0);
     let slow = Case::new(process, 1_000.0 / shift, 60.0 * shift);
     let is_different = |pair: &u64| {
-        let (a, b) = (findings(&case.run(2 * pair + 1)), findings(&slow.run(2 * pair + 2)));
+        let a = findings(&case.run(2 * pair + 1));
+        let b = findings(&slow.run(2 * pair + 2));
         let compared = compare(&[&a], &[&b]);
         let found = compared.at(0.99).expect("every table has p99").difference;
         matches!(found, Difference::Slower | Difference::Faster)

@@ -42,7 +42,8 @@ fn fastest<T>(mut make: impl FnMut() -> T) -> Duration {
 fn main() {
     let mut args = env::args().skip(1);
     let mut number = |default| args.next().map_or(default, |text| text.parse::<u64>().expect("a whole number").max(1));
-    let (requests, seconds) = (number(60_000_000), number(3_600));
+    let requests = number(60_000_000);
+    let seconds = number(3_600);
     let began = Instant::now();
     let run = simulate(&scenario(requests, seconds), SimOptions::default()).expect("it has an end");
     println!("simulated {} requests over {seconds} s in {:.1?}", run.snapshot.tally.planned, began.elapsed());

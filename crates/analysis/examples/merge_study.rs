@@ -97,7 +97,8 @@ fn merge(folder: &Path) {
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     folders.sort();
     let begun = Instant::now();
-    let (mut merger, mut reading_s) = (Merger::default(), 0.0);
+    let mut merger = Merger::default();
+    let mut reading_s = 0.0;
     for path in &folders {
         let before = cpu_s();
         let Loaded { run, verdict, .. } = folder::load(path).expect("a run");
@@ -105,7 +106,8 @@ fn merge(folder: &Path) {
         merger.add(run, Some(&verdict)).expect("a stripe of the same load");
     }
     let whole = merger.finish(MissingStripes::Refused).expect("all of them");
-    let (added_s, planned) = (cpu_s(), whole.snapshot.tally.planned);
+    let added_s = cpu_s();
+    let planned = whole.snapshot.tally.planned;
     let findings = truetail_analysis::findings(&whole);
     println!(
         "{} folders, {planned} arrivals: read and added with {added_s:.2} s of CPU (reading {reading_s:.2} s), judged ({}) with \

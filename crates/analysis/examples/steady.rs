@@ -109,7 +109,9 @@ fn mser5_s(run: &Run) -> f64 {
     let mean =
         |five: &[RequestRecord]| five.iter().map(|record| record.response_time().as_secs_f64()).sum::<f64>() / 5.0;
     let batches: Vec<f64> = records.chunks_exact(5).map(mean).collect();
-    let (mut sum, mut squares, mut best) = (0.0, 0.0, (f64::INFINITY, 0));
+    let mut sum = 0.0;
+    let mut squares = 0.0;
+    let mut best = (f64::INFINITY, 0);
     for cut in (0..batches.len()).rev() {
         sum += batches[cut];
         squares += batches[cut] * batches[cut];

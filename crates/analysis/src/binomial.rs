@@ -84,7 +84,8 @@ mod tests {
         for n in [1, 2, 7, 50, 120] {
             for p in [0.01, 0.1, 0.5, 0.9, 0.99] {
                 for k in 0..n {
-                    let (ours, added) = (at_most(k as f64, n as f64, p), by_addition(k, n, p));
+                    let ours = at_most(k as f64, n as f64, p);
+                    let added = by_addition(k, n, p);
                     assert!((ours - added).abs() < 1e-10, "n {n} p {p} k {k}: {ours} {added}");
                 }
             }
@@ -93,7 +94,8 @@ mod tests {
 
     #[test]
     fn far_out_it_agrees_with_the_normal_approximation() {
-        let (n, p) = (1e8_f64, 0.99);
+        let n = 1e8_f64;
+        let p = 0.99;
         let spread = (n * p * (1.0 - p)).sqrt();
         for (deviations, level) in [(-1.959_964, 0.025), (0.0, 0.5), (1.959_964, 0.975)] {
             let ours = mid(n * p + deviations * spread, n, p);

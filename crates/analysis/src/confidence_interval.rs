@@ -49,7 +49,8 @@ pub(crate) fn ranks(q: f64, n: u64, rank: u64, effective: impl Fn(u64) -> f64) -
 
 /// The largest number above `none` and at most `most` that `holds`. If a number holds, all smaller ones must.
 fn largest(none: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
-    let (mut yes, mut no) = (none, most + 1);
+    let mut yes = none;
+    let mut no = most + 1;
     while no - yes > 1 {
         let middle = yes + (no - yes) / 2;
         if holds(middle) {
@@ -76,7 +77,8 @@ const NORMAL: f64 = 1.959_963_985;
 
 /// The 97.5 % quantile of Student's t with `df` ≥ 4 degrees of freedom, to 0.3 % (Abramowitz & Stegun 26.7.5).
 fn student(df: usize) -> f64 {
-    let (z, v) = (NORMAL, df as f64);
+    let z = NORMAL;
+    let v = df as f64;
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
     let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
@@ -122,7 +124,8 @@ mod tests {
         #[test]
         fn fewer_events_never_make_it_narrower(n in 1_u64..100_000, q in 0.01..0.999, less in 0.01..1.0_f64) {
             let rank = truetail_model::record::rank_of(q, n);
-            let (all, few) = (ranks(q, n, rank, |_| n as f64), ranks(q, n, rank, |_| n as f64 * less));
+            let all = ranks(q, n, rank, |_| n as f64);
+            let few = ranks(q, n, rank, |_| n as f64 * less);
             prop_assert!(few.low.unwrap_or(0) <= all.low.unwrap_or(0), "{few:?} {all:?}");
             prop_assert!(few.high.unwrap_or(u64::MAX) >= all.high.unwrap_or(u64::MAX), "{few:?} {all:?}");
             prop_assert!(all.low.is_none_or(|low| low <= rank) && all.high.is_none_or(|high| high >= rank));

@@ -26,7 +26,9 @@ fn exponential_quantile(q: f64, rate: f64) -> u64 {
 
 #[test]
 fn intervals_that_ignore_dependence_would_not_do() {
-    let (q, load, n) = (0.9, 0.8, 20_000_u64);
+    let q = 0.9;
+    let load = 0.8;
+    let n = 20_000_u64;
     let truth = exponential_quantile(q, 1.0 - load);
     let naive = |seed: &u64| {
         let mut values = queue(*seed, load, n as usize);

@@ -44,7 +44,8 @@ pub(crate) fn quantile_beside_table(population: &Population, q: f64, table: &[Qu
 
 /// Returns one quantile of a population without an interval.
 pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
-    let (n, needs_n) = (population.count(), min_sample_size(q));
+    let n = population.count();
+    let needs_n = min_sample_size(q);
     if n < needs_n {
         return unsupported(q, needs_n);
     }

@@ -27,7 +27,8 @@ pub fn exact_times(kind: CurveKind, run: &Run) -> ExactTimes {
         true => Population::unordered(samples.even()),
         false => response_time_population(&run.snapshot, None),
     };
-    let (count, unanswered) = (arrivals.count(), arrivals.censored() + arrivals.failed());
+    let count = arrivals.count();
+    let unanswered = arrivals.censored() + arrivals.failed();
     let value = |rank| Some(arrivals.at(rank)).filter(|found| !found.at_least).map(|found| found.value);
     let curve = curve(kind, count, unanswered, value);
     let at = |q| exact(q, (count > 0).then(|| arrivals.at(rank_of(q, count))));

@@ -132,12 +132,14 @@ fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
 /// Computes the dispersion of `records`, which are in the order of their intended start. Returns `None` if there are
 /// more windows than arrivals, as in a file whose duration does not come from its requests.
 fn record_dispersion(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
-    let (first, last) = (records.first()?.intended_start.0, records.last()?.intended_start.0);
+    let first = records.first()?.intended_start.0;
+    let last = records.last()?.intended_start.0;
     let windows = ((last - first) / window_ns.max(1)) as usize;
     if windows > records.len() {
         return None;
     }
-    let (mut planned, mut actual) = (vec![0; windows], vec![0; windows]);
+    let mut planned = vec![0; windows];
+    let mut actual = vec![0; windows];
     let count = |counts: &mut Vec<u64>, at: u64| {
         if let Some(count) = counts.get_mut((at.saturating_sub(first) / window_ns.max(1)) as usize) {
             *count += 1;
@@ -206,7 +208,8 @@ mod tests {
     fn exponential_gaps_are_told_from_others() {
         let profile = Profile::constant(Rate::per_second(1000.0).unwrap());
         let starts = |seed: u64, gap: fn(&mut Random) -> f64| {
-            let (mut random, mut at) = (Random::new(seed, 3), 0.0);
+            let mut random = Random::new(seed, 3);
+            let mut at = 0.0;
             let mut next = || {
                 at += gap(&mut random) * 1e6;
                 at as u64

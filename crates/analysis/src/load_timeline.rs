@@ -56,7 +56,8 @@ impl LoadTimeline {
 
 /// Builds the timeline from `records`, which are in the order of their intended start.
 fn from_records(records: &[RequestRecord]) -> Option<LoadTimeline> {
-    let (first, last) = (records.first()?.intended_start, records.last()?.intended_start);
+    let first = records.first()?.intended_start;
+    let last = records.last()?.intended_start;
     let length_ns = last.since(first).0.max(1);
     let stretch_of = |instant: Timestamp| {
         let place = u128::from(instant.since(first).0) * STRETCHES as u128 / u128::from(length_ns);
@@ -90,7 +91,8 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
 /// Builds the timeline from whole intervals, which are seconds except in a long run. Leaves out the last interval with
 /// arrivals, and a first one that is longer than a second and began before the arrivals: these may be partial.
 fn from_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
-    let (seconds, intervals) = (&snapshot.seconds, &snapshot.intervals);
+    let seconds = &snapshot.seconds;
+    let intervals = &snapshot.intervals;
     let first = seconds.iter().position(|row| row.planned > 0)?;
     let last = intervals.interval_of(seconds.iter().rposition(|row| row.planned > 0)?);
     let first = intervals.interval_of(first) + usize::from(!intervals.begins_at(first));

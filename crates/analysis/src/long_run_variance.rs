@@ -101,7 +101,8 @@ fn repeats(energies: &[f64]) -> bool {
 /// expectation. This is the upper tail of Fisher's F with as many degrees of freedom as there are energies, by the
 /// incomplete beta function (Abramowitz & Stegun 26.6.2). Returns 1 if all energies are zero.
 fn at_least_as_large(slow: &[f64], fast: &[f64]) -> f64 {
-    let (a, b) = (slow.iter().sum::<f64>(), fast.iter().sum::<f64>());
+    let a = slow.iter().sum::<f64>();
+    let b = fast.iter().sum::<f64>();
     if a + b > 0.0 { incomplete_beta(fast.len() as f64 / 2.0, slow.len() as f64 / 2.0, b / (a + b)) } else { 1.0 }
 }
 
@@ -182,14 +183,16 @@ mod tests {
         fn a_larger_series_varies_by_its_square(values in proptest::collection::vec(-9.0..9.0, 5..200), by in 0.1..9.0_f64) {
             let cosines = CosineBasis::over(values.len()).unwrap();
             let scaled: Vec<f64> = values.iter().map(|value| value * by).collect();
-            let (one, other) = (cosines.long_run(&values), cosines.long_run(&scaled));
+            let one = cosines.long_run(&values);
+            let other = cosines.long_run(&scaled);
             prop_assert_eq!(one.cosines, other.cosines);
             prop_assert!((one.variance * by * by - other.variance).abs() <= 1e-9 * other.variance + 1e-12);
         }
 
         #[test]
         fn all_cosines_together_are_the_sample_variance(values in proptest::collection::vec(-9.0..9.0, 5..31)) {
-            let (k, mean) = (values.len() as f64, mean(&values));
+            let k = values.len() as f64;
+            let mean = mean(&values);
             let deviations: Vec<f64> = values.iter().map(|value| value - mean).collect();
             let cosines = CosineBasis::over(values.len()).unwrap();
             let energies: f64 = cosines.table.chunks_exact(cosines.bins).map(|wave| energy(wave, &deviations)).sum();

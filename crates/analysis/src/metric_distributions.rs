@@ -75,7 +75,8 @@ pub(crate) fn by_status(
             [snapshot.metric(Metric::ResponseTime).without(&errors), errors].map(unordered)
         }
     };
-    let (of_success, of_errors) = (successes.count() > 0, errors.count() > 0);
+    let of_success = successes.count() > 0;
+    let of_errors = errors.count() > 0;
     ((of_success && of_errors).then(|| distribution(&successes)), of_errors.then(|| distribution(&errors)))
 }
 

@@ -73,7 +73,8 @@ pub fn request_timeline(
     within: Nanos,
     window: (Timestamp, Timestamp),
 ) -> Option<RequestTimeline> {
-    let (sent, mut planned) = (request_times(&closed.snapshot)?, request_times(&open.snapshot)?);
+    let sent = request_times(&closed.snapshot)?;
+    let mut planned = request_times(&open.snapshot)?;
     let ended = sent.iter().map(|request| request.end).max().unwrap_or(Timestamp::ZERO);
     planned.retain(|request| request.due < ended);
     let mut sent_at: Vec<Timestamp> = sent.iter().filter_map(|request| request.sent).collect();

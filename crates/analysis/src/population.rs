@@ -68,7 +68,8 @@ impl Population {
         let in_order = |r: &RequestRecord| if r.outcome.is_response() { r.response_time().0 } else { u64::MAX };
         let exceedance = ExceedanceCounts::from_values(&records.iter().map(in_order).collect::<Vec<_>>());
         let answered = by_size(exceedance.as_ref(), of(Metric::ResponseTime));
-        let (censored, failed) = (of(Metric::Censored), of(Metric::Failed));
+        let censored = of(Metric::Censored);
+        let failed = of(Metric::Failed);
         Population::new(answered, SortedValues::each(censored), SortedValues::each(failed), exceedance)
     }
 
@@ -170,7 +171,8 @@ impl Population {
     /// Returns the 95 % confidence interval of quantile q in (0, 1).
     pub(crate) fn interval(&self, q: f64) -> ConfidenceInterval {
         let Some(exceedance) = &self.exceedance else { return ConfidenceInterval::default() };
-        let (n, rank) = (self.count(), rank_of(q, self.count()));
+        let n = self.count();
+        let rank = rank_of(q, self.count());
         let effective = |design_effect_bound: f64| n as f64 / design_effect_bound;
         let less_rare = self.design_effect_bound(exceedance, rank_of(confidence_interval::less_rare(q), n));
         let most = effective(self.design_effect_bound(exceedance, rank).most).min(effective(less_rare.least));
@@ -189,7 +191,8 @@ impl Population {
         let within = rank <= self.answered.count();
         let value = if within { self.answered.at(rank) } else { ValueRange { low: u64::MAX, high: u64::MAX } };
         let reading = |from: u64| exceedance.design_effect(from).map_or(1.0, confidence_interval::design_effect_bound);
-        let (with, without) = (reading(value.low), reading(value.high.saturating_add(1)));
+        let with = reading(value.low);
+        let without = reading(value.high.saturating_add(1));
         DesignEffectBounds { least: with.min(without), most: with.max(without) }
     }
 }

@@ -80,7 +80,8 @@ impl SaturationDetector {
 
     fn note_second(&mut self, counts: RunCounts) {
         let before = self.history.back().copied().unwrap_or_default();
-        let (ended, answered) = (counts.ended - before.ended, counts.answered - before.answered);
+        let ended = counts.ended - before.ended;
+        let answered = counts.answered - before.answered;
         self.most_answered = self.most_answered.max(answered);
         self.first_median = self.first_median.or(counts.median);
         let given_up = ended.saturating_sub(answered) as f64;
@@ -91,7 +92,9 @@ impl SaturationDetector {
     /// Detects a queue that has reached the timeout: requests time out second after second, and the answers had grown
     /// old before. If their age grew evenly, the median over the whole run is half of the age of the last answers.
     fn at_the_timeout(&self, now: RunCounts) -> Option<Saturation> {
-        let (timeout, first, median) = (self.timeout?, self.first_median?, now.median?);
+        let timeout = self.timeout?;
+        let first = self.first_median?;
+        let median = now.median?;
         let old = median.0 as f64 * 2.0 >= timeout.0 as f64 * NEAR_TIMEOUT_SHARE;
         let grown = first.0 as f64 <= median.0 as f64 * GROWN_FROM_SHARE;
         let planned = now.planned - self.history.front()?.planned;
@@ -103,7 +106,8 @@ impl SaturationDetector {
     }
 
     fn judge(&self) -> Option<Saturation> {
-        let (first, last) = (self.history.front()?, self.history.back()?);
+        let first = self.history.front()?;
+        let last = self.history.back()?;
         let seconds = (self.history.len() - 1) as f64;
         let planned = last.planned.saturating_sub(first.planned) as f64;
         let outstanding: Vec<f64> = self.history.iter().map(|s| s.planned as f64 - s.ended as f64).collect();

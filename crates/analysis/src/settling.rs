@@ -89,7 +89,8 @@ fn one_level(series: &MedianSeries, level: &Level) -> Settling {
 }
 
 fn shift(series: &MedianSeries, found: &[Level]) -> Shift {
-    let (first, last) = (found[0], found[found.len() - 1]);
+    let first = found[0];
+    let last = found[found.len() - 1];
     let by_height = |a: &&Level, b: &&Level| a.ln.total_cmp(&b.ln);
     let of = |level: Option<&Level>| level.and_then(|level| series.level_ns(level.ln));
     Shift {

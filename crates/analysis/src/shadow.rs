@@ -168,7 +168,8 @@ impl ObservedServer {
     /// Simulates about `most_steps` requests.
     fn simulate_steps(&self, tool: u64, users: u32, most_steps: usize) -> Option<SimulatedUsers> {
         let walked = self.walked(users, most_steps);
-        let (mut sorted, mut failed) = (Vec::new(), 0);
+        let mut sorted = Vec::new();
+        let mut failed = 0;
         // Users begin at different times, or all would meet each event at the same moment.
         let spread = self.requests[self.requests.len() / 2].takes;
         let late = if tool == 0 { 0 } else { mix64(tool) % spread.max(1) / u64::from(walked) };
@@ -195,7 +196,9 @@ impl ObservedServer {
 
     /// Simulates one user from `begin` with these draws. Returns `None` if the user sends too often.
     fn walk(&self, draws: u64, begin: u64, mut meets: impl FnMut(ObservedRequest)) -> Option<()> {
-        let (mut now, mut next, mut steps) = (begin, 0, 0);
+        let mut now = begin;
+        let mut next = 0;
+        let mut steps = 0;
         let most = (self.requests.len().saturating_mul(MAX_STEPS_PER_REQUEST)).min(2 * MAX_STEPS);
         while now < self.until {
             next = self.first_from(next, now);
@@ -212,7 +215,8 @@ impl ObservedServer {
 
     /// Finds the first request sent at or after `now`, searching from `from` in growing steps.
     fn first_from(&self, from: usize, now: u64) -> usize {
-        let (mut begin, mut step) = (from, 1);
+        let mut begin = from;
+        let mut step = 1;
         while self.requests.get(begin + step).is_some_and(|request| request.at < now) {
             begin += step;
             step *= 2;
@@ -274,7 +278,8 @@ mod tests {
         #[test]
         fn neighbours_are_around(requests in requests(), next in 0usize..80) {
             let seen = seen(&requests, 100_000);
-            let (n, next) = (seen.requests.len(), next.min(requests.len()));
+            let n = seen.requests.len();
+            let next = next.min(requests.len());
             let drawn: std::collections::BTreeSet<usize> = (0..NEIGHBOURS as u64).map(|draw| seen.neighbour(next, draw)).collect();
             prop_assert_eq!(drawn.len(), NEIGHBOURS.min(n));
             prop_assert!(drawn.iter().all(|i| *i < n && i.abs_diff(next) <= NEIGHBOURS));
@@ -285,7 +290,8 @@ mod tests {
         fn users_are_always_somewhere(requests in requests(), users in 1u32..40) {
             let seen = seen(&requests, 100_000);
             for user in 0..users {
-                let (mut spent, mut last) = (0, 0);
+                let mut spent = 0;
+                let mut last = 0;
                 seen.walk(u64::from(user), seen.requests[0].at, |met| {
                     spent += met.takes;
                     last = met.takes;

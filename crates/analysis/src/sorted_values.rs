@@ -32,7 +32,8 @@ impl SortedValues {
     }
 
     pub(crate) fn buckets(histogram: Histogram) -> SortedValues {
-        let (min, max) = (histogram.min().map_or(0, |min| min.0), histogram.max().map_or(0, |max| max.0));
+        let min = histogram.min().map_or(0, |min| min.0);
+        let max = histogram.max().map_or(0, |max| max.0);
         let mut seen = 0;
         let count_up = |(low, high, count): (Nanos, Nanos, u64)| {
             seen += count;
@@ -150,7 +151,8 @@ mod tests {
         #[test]
         fn together_is_all(a in proptest::collection::vec(0u64..1000, 0..50), b in proptest::collection::vec(0u64..1000, 0..50)) {
             let all = SortedValues::each([a.clone(), b.clone()].concat());
-            let (a, b) = (SortedValues::each(a), SortedValues::each(b));
+            let a = SortedValues::each(a);
+            let b = SortedValues::each(b);
             let mixed = a.with(&SortedValues::buckets(b.to_histogram()));
             prop_assert_eq!(mixed.count(), all.count());
             for rank in 1..=all.count() {

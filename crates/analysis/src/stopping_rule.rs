@@ -251,7 +251,8 @@ mod tests {
         #[test]
         fn narrower_is_never_worse(value in 1u64..1 << 40, below in 0.0..1.0_f64, above in 0.0..3.0_f64, part in 0.0..1.0_f64) {
             let within = |part: f64| {
-                let (low, high) = (value as f64 * (1.0 - below * part), value as f64 * (1.0 + above * part));
+                let low = value as f64 * (1.0 - below * part);
+                let high = value as f64 * (1.0 + above * part);
                 p99().evaluate(&quantile(value, Some(low as u64), Some(high.ceil() as u64)))
             };
             if matches!(within(1.0), InterimResult::Reached { .. }) {

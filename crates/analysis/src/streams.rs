@@ -106,7 +106,8 @@ fn stream_distribution(streams: &StreamFacts, time: StreamTime) -> Distribution 
 fn goodput(llm: &LlmFacts, planned: u64, planned_per_second: Option<f64>) -> Option<Goodput> {
     let slo = llm.slo.as_ref()?;
     let share = |part: u64| (planned > 0).then(|| part.min(planned) as f64 / planned as f64);
-    let (met, at_most) = (share(slo.met), share(slo.met.saturating_add(slo.cannot_tell)));
+    let met = share(slo.met);
+    let at_most = share(slo.met.saturating_add(slo.cannot_tell));
     let per_second = |share: Option<f64>| Some(share? * planned_per_second?);
     Some(Goodput {
         slo: slo.objectives.clone(),

@@ -45,7 +45,8 @@ pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
 }
 
 fn sampling_ns(quantile: &Quantile, value_ns: u64) -> Option<u64> {
-    let (low, high) = (quantile.low_ns?, quantile.high_ns?);
+    let low = quantile.low_ns?;
+    let high = quantile.high_ns?;
     Some(value_ns.saturating_sub(low).max(high.saturating_sub(value_ns)))
 }
 

@@ -89,7 +89,8 @@ fn from_records(whole: &Snapshot, records: &[RequestRecord], from: Timestamp) ->
 }
 
 fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupCutError> {
-    let (intervals, books) = (&whole.intervals, whole.books.rows());
+    let intervals = &whole.intervals;
+    let books = whole.books.rows();
     let planned = |rows: &[IntervalBooks]| rows.iter().map(|row| row.tally.planned).sum::<u64>();
     let in_rows = |metric| intervals.rows().iter().map(|row| row.metric(metric).count()).sum::<u64>();
     let known = |metric| in_rows(metric) == whole.metric(metric).count();

@@ -62,7 +62,8 @@ fn pauses_that_come_back_are_covered_and_not_taken_for_six_accidents() {
 #[test]
 fn pauses_at_random_are_accidents() {
     let of = |process| tally(Case::new(process, 300.0, 60.0), 10)[2];
-    let (regular, random) = (of(Process::Pauses), of(Process::RandomPauses));
+    let regular = of(Process::Pauses);
+    let random = of(Process::RandomPauses);
     assert!(random.held + random.refused >= fewest(10), "{random:?}");
     assert!(random.judged() > 0, "{random:?}");
     assert!(random.width() > 2.0 * regular.width(), "{} and {}", random.width(), regular.width());

@@ -146,7 +146,9 @@ fn values_in(json: &Value, most: u64) -> u64 {
 
 /// Empties every quoted text of a path.
 fn without_texts(path: &str) -> String {
-    let (mut bare, mut quote, mut is_escaped) = (String::new(), None, false);
+    let mut bare = String::new();
+    let mut quote = None;
+    let mut is_escaped = false;
     for c in path.chars() {
         match quote {
             Some(_) if is_escaped => is_escaped = false,
@@ -210,7 +212,8 @@ mod tests {
 
     #[test]
     fn a_body_that_is_made_for_it_takes_no_time() {
-        let (deep, wide) = (nested(60, 60_000), nested(0, 60_000));
+        let deep = nested(60, 60_000);
+        let wide = nested(0, 60_000);
         for text in [
             "$..a..a",
             "$..a..a..a..a",

@@ -137,7 +137,8 @@ fn header_line(name: &[u8], value: &[u8]) -> String {
 
 impl Observer for CheckObserver {
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
-        let (needs_body, needs_fields) = (self.plan.needs_body, self.plan.needs_fields || self.plan.needs_body);
+        let needs_body = self.plan.needs_body;
+        let needs_fields = self.plan.needs_fields || self.plan.needs_body;
         let mut partial = std::mem::take(self.partial(request));
         partial.clear();
         partial.status = Some(head.status);

@@ -206,7 +206,8 @@ fn number(text: &str) -> Parsed<f64> {
 
 fn range(text: &str) -> Parsed<NumberTest> {
     let (low, high) = text.split_once("..").ok_or_else(|| format!("'{text}' is not a range; write 200..299"))?;
-    let (low, high) = (number(low)?, number(high)?);
+    let low = number(low)?;
+    let high = number(high)?;
     if low > high {
         return Err(format!("no number is in {low}..{high}; write the smaller one first"));
     }

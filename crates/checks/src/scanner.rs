@@ -74,7 +74,8 @@ impl<'a> Scanner<'a> {
 
     /// Takes a JSONPath, up to a blank or a comparison outside of brackets.
     pub(crate) fn json_path(&mut self) -> &'a str {
-        let (mut depth, mut quote) = (0usize, None);
+        let mut depth = 0usize;
+        let mut quote = None;
         let mut letters = self.rest.char_indices();
         let mut end = self.rest.len();
         while let Some((at, c)) = letters.next() {

@@ -68,7 +68,8 @@ mod tests {
         let checks: Vec<Check> = ["status == 200", "body == a"].map(|text| text.parse().unwrap()).into();
         let at = |seconds: u64| Timestamp(seconds * NANOS_PER_SECOND + 7);
         for by_second in [false, true] {
-            let (mut whole, mut part) = (CheckTally::new(2, by_second), CheckTally::new(2, by_second));
+            let mut whole = CheckTally::new(2, by_second);
+            let mut part = CheckTally::new(2, by_second);
             whole.count(at(0), 0, true);
             whole.count(at(3), 1, false);
             part.count(at(5), 0, false);

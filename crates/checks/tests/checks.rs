@@ -143,7 +143,8 @@ fn what_is_at_a_path_is_compared() {
 
 #[test]
 fn a_body_that_cannot_be_looked_at_fails_and_says_so() {
-    let (none, gzip) = (fields(&[]), fields(&[("Content-Encoding", "gzip")]));
+    let none = fields(&[]);
+    let gzip = fields(&[("Content-Encoding", "gzip")]);
     for text in ["body contains a", "body not contains a", "jsonpath $ exists", "jsonpath $ not exists"] {
         let check = check(text);
         let too_long = Answer::new(200, &none, Body::TooLong);
@@ -171,12 +172,14 @@ fn a_failure_is_explained_with_what_was_seen() {
         ("jsonpath $.b == 1", "{}", "there is nothing at this path"),
         ("jsonpath $.b == 1", "<html>", "the body is not JSON: expected value at line 1 column 1"),
     ] {
-        let (check, list) = (check(text), fields(&list));
+        let check = check(text);
+        let list = fields(&list);
         let answer = Answer::new(503, &list, Body::Whole(body.as_bytes()));
         let failure = check.judge(&answer).unwrap_err();
         assert_eq!(check.explain(failure, &answer), why, "{text}");
     }
-    let (list, long) = (fields(&[]), "é".repeat(5000));
+    let list = fields(&[]);
+    let long = "é".repeat(5000);
     let answer = Answer::new(200, &list, Body::Whole(long.as_bytes()));
     assert!(check("body == a").explain(Failure::Differs, &answer).chars().count() < 220);
 }

@@ -92,7 +92,8 @@ impl Setup {
     /// Resolves the run with placeholder values. Sends nothing.
     fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
         self.stand_in(&mut args);
-        let (mine, checked) = (self.target(&args)?, resolve::run::resolve(args.clone())?);
+        let mine = self.target(&args)?;
+        let checked = resolve::run::resolve(args.clone())?;
         let both = [&mine, &checked.plan.target];
         request::check_used(&args, &both)?;
         tls::check_used(&both, &args)?;

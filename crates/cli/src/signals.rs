@@ -85,7 +85,8 @@ impl SignalHandler {
         let handle = signals.handle();
         let first = Arc::new(AtomicI32::new(0));
         let count = Arc::new(AtomicU32::new(0));
-        let (seen, counted) = (Arc::clone(&first), Arc::clone(&count));
+        let seen = Arc::clone(&first);
+        let counted = Arc::clone(&count);
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
                 counted.store(number, Ordering::SeqCst);

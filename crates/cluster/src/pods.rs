@@ -134,7 +134,8 @@ struct Terminated {
 impl RawPod {
     fn into_pod(self) -> Option<Pod> {
         let index: u32 = self.metadata.annotations.get(INDEX)?.parse().ok()?;
-        let (stripe, state) = (index.checked_add(1)?, self.status.state());
+        let stripe = index.checked_add(1)?;
+        let state = self.status.state();
         Some(Pod { name: self.metadata.name, stripe, node: self.spec.node_name, state })
     }
 }

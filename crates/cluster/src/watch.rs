@@ -109,7 +109,8 @@ impl<'a, K: Kubectl> Watch<'a, K> {
     fn decide(&mut self, stripe: u32) {
         match self.pods.get(&stripe) {
             None => {
-                let (of, so_far) = (self.job.shards, self.so_far(stripe));
+                let of = self.job.shards;
+                let so_far = self.so_far(stripe);
                 self.lose(stripe, format!("stripe {stripe}/{of} has lost its pod: it was evicted or deleted{so_far}"));
             }
             Some(pod) if matches!(pod.state, PodState::Ended { .. }) => {
@@ -160,7 +161,8 @@ impl<'a, K: Kubectl> Watch<'a, K> {
     fn progress(&mut self) {
         let of = self.job.shards;
         let fate = |wanted: fn(&Fate) -> bool| self.fates.values().filter(|fate| wanted(fate)).count() as u32;
-        let (gathered, lost) = (fate(|fate| *fate == Fate::Gathered), fate(|fate| *fate != Fate::Gathered));
+        let gathered = fate(|fate| *fate == Fate::Gathered);
+        let lost = fate(|fate| *fate != Fate::Gathered);
         if gathered + lost < of {
             let selector = self.job.selector();
             let asked =

@@ -30,7 +30,8 @@ fn parse(c: &mut Criterion) {
         ("chunked", answer("Transfer-Encoding: chunked", b"d\r\nHello, world!\r\n0\r\n\r\n"), 0),
         ("30 fields more", answer(&format!("{many}Content-Length: 2"), b"ok"), 0),
     ];
-    let (mut parser, mut cache) = (ResponseParser::new(), HeadCache::new());
+    let mut parser = ResponseParser::new();
+    let mut cache = HeadCache::new();
     let mut group = c.benchmark_group("parser");
     group.throughput(Throughput::Elements(1));
     for (name, bytes, split) in &cases {

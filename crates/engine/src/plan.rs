@@ -259,7 +259,8 @@ impl Plan {
     /// # Errors
     /// If the rate is above 100 million requests/s for each worker.
     pub fn check_rate(&self) -> Result<(), RateTooHigh> {
-        let (peak, workers) = (self.peak_rate().unwrap_or_default(), self.effective_threads());
+        let peak = self.peak_rate().unwrap_or_default();
+        let workers = self.effective_threads();
         let is_too_high = peak > MAX_RATE_PER_WORKER * f64::from(workers);
         if is_too_high { Err(RateTooHigh { peak, workers }) } else { Ok(()) }
     }

@@ -116,7 +116,8 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     control: &Control,
     protocol: &P,
 ) -> Result<(Vec<WorkerResult>, Start), EngineError> {
-    let (threads, ways) = (plan.effective_threads(), plan.target.destination_settings()?);
+    let threads = plan.effective_threads();
+    let ways = plan.target.destination_settings()?;
     // Made before the clock is set, because finding the end of a schedule takes a moment.
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();

@@ -15,7 +15,8 @@ fn the_choice_allocates_nothing() {
         let made = measure(|| {
             requests = Some(RequestSet::new(vec![target(3), target(2), target(1)], 100, order, 1).unwrap());
         });
-        let (requests, mut bytes) = (requests.unwrap(), 0);
+        let requests = requests.unwrap();
+        let mut bytes = 0;
         let chosen = measure(|| bytes = (0..10_000).map(|index| requests.bytes(requests.choose(index)).len()).sum());
         assert_eq!(chosen.count_total, 0, "{order:?}");
         assert!(made.count_total > 0 && bytes > 10_000, "{made:?}, {bytes} bytes");

@@ -32,7 +32,8 @@ const SECONDS: u64 = 4;
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let number = |nth: usize, usual: u64| words.get(nth).map_or(usual, |word| word.parse().expect("a number"));
-    let (rate, rounds) = (number(0, 2000), number(1, 5));
+    let rate = number(0, 2000);
+    let rounds = number(1, 5);
     let version = match words.get(2).map(String::as_str) {
         None | Some("http1") => HttpVersion::Http1,
         Some("http2") => HttpVersion::Http2,
@@ -41,7 +42,8 @@ fn main() {
     let address = start_server(version);
     println!("round,plain_ns_per_request,flow_ns_per_request,plain_requests,flow_requests");
     for round in 0..rounds {
-        let (plain, flow) = (measure(address, version, rate, false), measure(address, version, rate, true));
+        let plain = measure(address, version, rate, false);
+        let flow = measure(address, version, rate, true);
         println!("{round},{:.0},{:.0},{},{}", plain.0, flow.0, plain.1, flow.1);
     }
 }

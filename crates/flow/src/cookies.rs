@@ -38,7 +38,8 @@ impl<'a> SetCookie<'a> {
         }
         for part in parts {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            let (name, value) = (name.trim(), value.trim());
+            let name = name.trim();
+            let value = value.trim();
             let is = |known: &str| name.eq_ignore_ascii_case(known);
             match () {
                 () if is("max-age") => cookie.max_age = value.parse().ok().or(cookie.max_age),
@@ -221,7 +222,10 @@ fn path_matches(cookie: &str, path: &str) -> bool {
 /// Reads the date of `Expires` (RFC 6265, section 5.1.1): day, month, year and time in any order, with any delimiters.
 pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+    let mut time = None;
+    let mut day = None;
+    let mut month = None;
+    let mut year = None;
     for token in text.split(|c: char| !c.is_ascii_alphanumeric() && c != ':').filter(|token| !token.is_empty()) {
         let number = token.parse::<i64>().ok();
         let name = token.get(..3).map(str::to_ascii_lowercase);
@@ -241,7 +245,9 @@ pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
             });
         }
     }
-    let (day, month, year) = (day?, month?, year?);
+    let day = day?;
+    let month = month?;
+    let year = year?;
     ((1..=31).contains(&day) && year >= 1601).then(|| days_since_1970(year, month, day) * 86_400 + time.unwrap_or(0))
 }
 
@@ -257,7 +263,8 @@ fn seconds_of_day(text: &str) -> Option<i64> {
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     // Years begin in March here, so that a leap day is the last day of its year.
     let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
 }

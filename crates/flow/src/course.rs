@@ -107,7 +107,8 @@ impl Course {
     /// Starts a session that arrived at `intended`.
     pub(crate) fn open(&mut self, as_it_says: SessionStart, intended: Timestamp) {
         let SessionStart { flow, first_step, first_move, choices, random } = as_it_says;
-        let (mut trail, mut visits) = (std::mem::take(&mut self.trail), std::mem::take(&mut self.visits));
+        let mut trail = std::mem::take(&mut self.trail);
+        let mut visits = std::mem::take(&mut self.visits);
         trail.restart(intended.0);
         visits.clear();
         visits.resize(choices, 0);

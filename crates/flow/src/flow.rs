@@ -91,7 +91,9 @@ impl Flow {
         for (entry, step) in file.entries.iter().zip(&mut steps) {
             step.name = names.unique(entry, step);
         }
-        let (name, moves, weight) = (name.to_owned(), step_sequence(&file)?, file.weight);
+        let name = name.to_owned();
+        let moves = step_sequence(&file)?;
+        let weight = file.weight;
         let names = file.names;
         let flow = Flow { name, weight, first_step: 0, steps, moves, names, initial, rows, origins, is_http2: false };
         flow.check_first_request()?;
@@ -180,11 +182,15 @@ impl Flow {
     fn first_request(&self, row: usize) -> (bool, Vec<u8>) {
         let mut scope = Scope { values: self.initial.clone(), random: 1 };
         self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
-        let (mut body, mut target, mut out) = (Vec::new(), String::new(), Vec::new());
+        let mut body = Vec::new();
+        let mut target = String::new();
+        let mut out = Vec::new();
         let is_set = self.steps[0].set_variables(&mut scope);
         let jar = CookieJar::default();
         let now = Timestamp::ZERO;
-        let (body, target, is_http2) = (&mut body, &mut target, self.is_http2);
+        let body = &mut body;
+        let target = &mut target;
+        let is_http2 = self.is_http2;
         let site = &self.origins.get(self.steps[0].request.origin).site;
         let mut sender = Sender { scope: &mut scope, jar: &jar, site, now, body, target, is_http2 };
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();

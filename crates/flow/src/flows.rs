@@ -58,7 +58,9 @@ impl Flows {
             1 => return Ok(Flows::from(flows.remove(0))),
             _ => share_origins(&mut flows),
         }
-        let (mut names, mut first_step, mut sum) = (Vec::new(), 0, 0);
+        let mut names = Vec::new();
+        let mut first_step = 0;
+        let mut sum = 0;
         let mut cumulative_weights = Vec::new();
         for flow in &mut flows {
             flow.name = short_name(&flow.name);
@@ -96,7 +98,9 @@ impl Flows {
     pub(crate) fn beginning(&self, number: u64, seed: u64) -> SessionStart {
         let nth = self.flow_of_session(number, seed);
         let flow = self.get(nth);
-        let (first_step, first_move, random) = (flow.first_step, flow.moves[0], mix64(mix64(seed) ^ number));
+        let first_step = flow.first_step;
+        let first_move = flow.moves[0];
+        let random = mix64(mix64(seed) ^ number);
         SessionStart { flow: nth, first_step, first_move, choices: 0, random }
     }
 

@@ -89,7 +89,8 @@ impl InOrder {
     }
 
     fn add_to(&self, steps: &mut [StepFacts], moves: &[u32]) {
-        let (mut reached, mut missed) = (self.0.iter().map(Ends::issued).sum::<u64>(), NotReached::default());
+        let mut reached = self.0.iter().map(Ends::issued).sum::<u64>();
+        let mut missed = NotReached::default();
         for (nth, step) in moves.iter().enumerate() {
             // Sessions that stopped here did not issue this request.
             let stopped = self.0[nth];

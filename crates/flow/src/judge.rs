@@ -126,7 +126,8 @@ fn head(expected: &Expected, answer: &Answer<'_>, scope: &mut Scope) -> Result<(
             let missing = |_| EarlyEndReason::new(EarlyEnd::Assert, *line, "a variable has no text");
             template.render(scope).map_err(missing)
         };
-        let (name, value) = (text(name)?, text(value)?);
+        let name = text(name)?;
+        let value = text(value)?;
         if !answer.header(&name).any(|found| found == value) {
             return Err(EarlyEndReason::new(EarlyEnd::Assert, *line, format!("the header {name} is another one")));
         }

@@ -119,8 +119,10 @@ impl<'a> StepMaker<'a> {
     /// Splits a URL into scheme and authority, which must be known before the run, and the rest. Variables in the rest
     /// are kept, so that users see their names: a value may be secret.
     fn split_url(&self, url: &Template) -> Made<(String, Vec<Piece>)> {
-        let (mut text, mut pieces) = (String::new(), url.0.iter());
-        let (mut rest, mut is_base) = (Vec::new(), false);
+        let mut text = String::new();
+        let mut pieces = url.0.iter();
+        let mut rest = Vec::new();
+        let mut is_base = false;
         for piece in pieces.by_ref() {
             match self.known(piece).filter(|_| authority_end(&text).is_none()) {
                 Some(known) => {
@@ -268,7 +270,8 @@ impl<'a> StepMaker<'a> {
             name.constant().unwrap_or_default().bytes().fold(hash, |hash, byte| mix64(hash ^ u64::from(byte)))
         });
         let boundary = format!("------------------------{:016x}", mix64(seed));
-        let (mut parts, mut before) = (Vec::new(), Vec::new());
+        let mut parts = Vec::new();
+        let mut before = Vec::new();
         for (name, field) in fields {
             before.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"").as_bytes());
             parts.push((std::mem::take(&mut before), name.clone()));

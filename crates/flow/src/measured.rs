@@ -163,7 +163,8 @@ struct MeasuredSessions {
 impl MeasuredSessions {
     fn new(itinerary: Itinerary, measure_from: Timestamp) -> MeasuredSessions {
         let examples = vec![None; itinerary.steps.len()];
-        let (books, left_due) = (SessionBooks::new(&itinerary), vec![0; itinerary.steps.len()]);
+        let books = SessionBooks::new(&itinerary);
+        let left_due = vec![0; itinerary.steps.len()];
         MeasuredSessions { itinerary, books, examples, nothing_asked: None, left_due, measure_from }
     }
 
@@ -246,7 +247,8 @@ impl MeasuredSessions {
     /// Closes the books of a session that is cut off or never began.
     fn leave_due(&mut self, course: Option<&mut Course>, arrival: Arrival, now: Timestamp) -> u32 {
         let Some(course) = course else {
-            let (intended, first) = (arrival.intended_start, self.itinerary.first_move());
+            let intended = arrival.intended_start;
+            let first = self.itinerary.first_move();
             self.record(intended, SessionReach::NOWHERE, SessionOutcome::NeverBegun, now.since(intended));
             let pass = Pass::never_begun(intended);
             self.pass_ended(first, intended, || EndedPass::new(pass, SessionTime::Censored, now));

@@ -235,9 +235,12 @@ mod tests {
         let sent = [&head[..], cookies, b"Content-Length: 2\r\n\r\n\nb"].concat();
         let mut last = LastRequest::default();
         last.keep(&sent, Marks { cookies: head.len(), rest: head.len() + cookies.len() });
-        let (jar, mut out, origins) = (CookieJar::default(), Vec::new(), origins());
+        let jar = CookieJar::default();
+        let mut out = Vec::new();
+        let origins = origins();
         let next = |status| {
-            let (is_elsewhere, keeps_authorization) = (false, false);
+            let is_elsewhere = false;
+            let keeps_authorization = false;
             FollowUp { status, origin: origins.get(0), is_elsewhere, keeps_authorization, target: "/b?c" }
         };
         last.follow(&next(302), &jar, Timestamp::ZERO, &mut out);
@@ -257,7 +260,9 @@ mod tests {
             b"GET /a HTTP/1.1\r\nhost: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION: Basic secret\r\ncookie: written=secret\r\n";
         let mut last = LastRequest::default();
         last.keep(&[&head[..], b"\r\n"].concat(), Marks { cookies: head.len(), rest: head.len() });
-        let (mut jar, mut out, origins) = (CookieJar::default(), Vec::new(), origins());
+        let mut jar = CookieJar::default();
+        let mut out = Vec::new();
+        let origins = origins();
         jar.set(b"first=1", &origins.get(0).site, "/", Timestamp::ZERO);
         jar.set(b"second=2", &origins.get(1).site, "/", Timestamp::ZERO);
         let mut follow = |nth: u32, is_elsewhere, keeps_authorization| {

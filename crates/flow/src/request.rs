@@ -187,7 +187,8 @@ impl StepRequest {
     }
 
     fn make_body<'b>(&'b self, with: &'b mut Sender<'_>) -> Result<&'b [u8], RenderError> {
-        let (scope, out) = (&mut *with.scope, &mut *with.body);
+        let scope = &mut *with.scope;
+        let out = &mut *with.body;
         out.clear();
         match &self.body {
             StepBody::Bytes(bytes) => return Ok(bytes),
@@ -267,7 +268,8 @@ fn write_header(
     out.extend_from_slice(b": ");
     write_field(value, with.scope, out)?;
     let is_made = name.constant().is_none();
-    let (name, value) = (&out[start..name_end], &out[name_end + 2..]);
+    let name = &out[start..name_end];
+    let value = &out[name_end + 2..];
     // The host of a request cannot come from an answer.
     let is_ours = is_made && name.eq_ignore_ascii_case(b"host");
     if is_ours || breaks_framing(name, value) || !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value))
@@ -279,7 +281,8 @@ fn write_header(
 }
 
 fn breaks_framing(name: &[u8], value: &[u8]) -> bool {
-    let (name, value) = (String::from_utf8_lossy(name), String::from_utf8_lossy(value));
+    let name = String::from_utf8_lossy(name);
+    let value = String::from_utf8_lossy(value);
     contradicts_framing(&name, &value, None).is_some()
 }
 
@@ -356,7 +359,8 @@ mod tests {
         for text in ["a\r\nX: b", "a\rb", "a\nb", "a\0", "\u{1}", "\u{7f}"] {
             let mut out = b"Cookie: ".to_vec();
             assert!(put_checked(text, &mut out).is_err(), "{text:?}");
-            let (site, mut jar) = (Site { host: "a".to_owned(), is_secure: true }, CookieJar::default());
+            let site = Site { host: "a".to_owned(), is_secure: true };
+            let mut jar = CookieJar::default();
             for field in
                 [format!("k={text}"), format!("{text}=v"), format!("k=v; Domain={text}"), format!("k=v; Path=/{text}")]
             {

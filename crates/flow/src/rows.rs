@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn rows_are_used_in_order_or_drawn() {
-        let (in_order, random) = (table(FeedOrder::InOrder), table(FeedOrder::Random));
+        let in_order = table(FeedOrder::InOrder);
+        let random = table(FeedOrder::Random);
         assert_eq!([0, 9, 10, 25].map(|number| in_order.row_of(number)), [0, 9, 0, 5]);
         let mut counts = [0; 10];
         (0..10_000).for_each(|number| counts[random.row_of(number)] += 1);

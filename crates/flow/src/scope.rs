@@ -20,7 +20,8 @@ impl Scope {
 
 /// Returns a random UUID, version 4 (RFC 9562).
 pub(crate) fn uuid(scope: &mut Scope) -> String {
-    let (high, low) = (scope.draw() & !0xf000 | 0x4000, scope.draw() & !(0b11 << 62) | (0b10 << 62));
+    let high = scope.draw() & !0xf000 | 0x4000;
+    let low = scope.draw() & !(0b11 << 62) | (0b10 << 62);
     format!(
         "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
         high >> 32,

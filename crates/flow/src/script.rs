@@ -58,7 +58,8 @@ impl FlowScript {
         let duration = ended.end.since(ended.arrival.intended_start);
         let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
         let is_whole = reading.is_whole();
-        let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
+        let plan = &*self.plan;
+        let session = &mut self.sessions[user as usize];
         let flow = plan.flows.get(session.course.flow);
         let disappointment = session.answered(flow, &answer, is_whole, (ended.start, ended.end));
         if let Some(EarlyEndReason { why, .. }) = disappointment {
@@ -95,7 +96,8 @@ impl Observer for FlowScript {
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let reading = self.readings.get_mut(request);
-        let (user, status) = (reading.user, reading.status);
+        let user = reading.user;
+        let status = reading.status;
         if let Some(limit) = reading.limit.take() {
             self.limits.remove(&(limit, request));
         }
@@ -129,7 +131,8 @@ impl SessionScript for FlowScript {
         if self.sessions.len() <= at {
             self.sessions.resize_with(at + 1, || Session::new(self.plan.began_unix_s));
         }
-        let (plan, session) = (&*self.plan, &mut self.sessions[at]);
+        let plan = &*self.plan;
+        let session = &mut self.sessions[at];
         session.open(&plan.flows, number, arrival, plan.seed);
         let next = NextRequest { target: session.course.global_step(), origin: session.origin };
         session.issue(arrival.intended_start, request);
@@ -143,7 +146,8 @@ impl SessionScript for FlowScript {
 
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32 {
         let session = user.and_then(|user| self.sessions.get_mut(user as usize));
-        let (course, flows) = (session.map(|session| &mut session.course), &self.plan.flows);
+        let course = session.map(|session| &mut session.course);
+        let flows = &self.plan.flows;
         self.measured.never_issued(course, flows.flow_of_session(number, self.plan.seed), arrival, now)
     }
 }

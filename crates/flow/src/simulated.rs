@@ -139,7 +139,8 @@ impl<'a> SimulatedSessions<'a> {
         let course = &mut self.courses[user as usize];
         let flow = self.flows.get(course.flow);
         let mut scope = Scope { values: flow.initial.clone(), random: 1 };
-        let (fields, duration) = (FieldList::default(), record.end.since(record.intended_start));
+        let fields = FieldList::default();
+        let duration = record.end.since(record.intended_start);
         let answer = Answer::new(status, "1.1", &fields, &[], duration);
         course.record_answer(record.actual_start, record.end);
         match judge_simulated(course.last_step(flow), &answer, status == GOOD, &mut scope) {

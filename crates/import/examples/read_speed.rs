@@ -48,8 +48,10 @@ fn report(format: &str, file: &[u8]) {
     });
     let mut speeds: Vec<f64> = speeds.collect();
     speeds.sort_by(f64::total_cmp);
-    let (slowest, fastest) = (speeds[0], speeds[ROUNDS - 1]);
-    let (name, size) = (format.info().name, file.len() as f64 / 1e6);
+    let slowest = speeds[0];
+    let fastest = speeds[ROUNDS - 1];
+    let name = format.info().name;
+    let size = file.len() as f64 / 1e6;
     println!("{name:<12} {size:>9.1} {requests:>10} {slowest:>9.0} {fastest:>9.0}");
 }
 
@@ -68,7 +70,9 @@ fn jmeter(size: usize) -> Vec<u8> {
         if file.len() >= size {
             break;
         }
-        let (start, elapsed, thread) = (START_MS + index / 2, 40 + index * 7 % 23, index % 50);
+        let start = START_MS + index / 2;
+        let elapsed = 40 + index * 7 % 23;
+        let thread = index % 50;
         writeln!(
             file,
             "{start},{elapsed},GET /api/items,200,OK,users 1-{thread},text,true,,1190,121,50,50,http://127.0.0.1:8080/api/items,\
@@ -105,13 +109,15 @@ fn k6(size: usize, csv: bool) -> Vec<u8> {
             break;
         }
         let value = 10.0 + (index % 977) as f64 / 1_000.0;
-        let (end, url) = (START_MS / 1_000 + index / 500, "http://127.0.0.1:8080/api");
+        let end = START_MS / 1_000 + index / 500;
+        let url = "http://127.0.0.1:8080/api";
         for metric in METRICS {
             if csv {
                 writeln!(file, "{metric},{end},{value:.6},,,,true,,GET,{url},HTTP/1.1,main,,200,,,{url},,")
             } else {
                 let fraction = index % 500 * 2_000_000 + 37_549;
-                let (minute, second) = (index / 30_000 % 60, index / 500 % 60);
+                let minute = index / 30_000 % 60;
+                let second = index / 500 % 60;
                 writeln!(
                     file,
                     "{{\"metric\":\"{metric}\",\"type\":\"Point\",\"data\":{{\"time\":\"2026-11-20T06:{minute:02}:{second:02}.\
@@ -132,7 +138,8 @@ fn vegeta(size: usize) -> Vec<u8> {
         if file.len() >= size {
             break;
         }
-        let (start, latency) = (START_MS * 1_000_000 + index * 1_000_003, 10_000_000 + index * 7_919 % 999_983);
+        let start = START_MS * 1_000_000 + index * 1_000_003;
+        let latency = 10_000_000 + index * 7_919 % 999_983;
         writeln!(
             file,
             "{start},200,{latency},0,3,,b2sK,,{index},GET,http://127.0.0.1:8080/api,Q29udGVudC1MZW5ndGg6IDMNCg0K"
@@ -148,7 +155,9 @@ fn nginx(size: usize) -> Vec<u8> {
         if file.len() >= size {
             break;
         }
-        let (minute, second, millis) = (index / 60_000 % 60, index / 1_000 % 60, 10 + index * 7 % 83);
+        let minute = index / 60_000 % 60;
+        let second = index / 1_000 % 60;
+        let millis = 10 + index * 7 % 83;
         writeln!(
             file,
             "10.0.0.7 - - [20/Nov/2026:06:{minute:02}:{second:02} +0000] \"GET /api/items?id={index} HTTP/1.1\" 200 1190 \"-\" \

@@ -45,7 +45,8 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     let users = document.connections.and_then(|connections| connections.checked_mul(document.pipelining.unwrap_or(1)));
     let mut run = ForeignRun { clock, load: ForeignLoad { users, ..ForeignLoad::default() }, ..run_of(report, sink) };
     if run.claims.latency_from == LatencyFrom::BackFilled {
-        let (latencies, answers) = (document.latency.total_count, document.requests.total);
+        let latencies = document.latency.total_count;
+        let answers = document.requests.total;
         run.notes.push(format!("{latencies} latencies for {answers} answers: autocannon added the rest"));
     }
     Ok(run)

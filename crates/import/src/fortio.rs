@@ -119,7 +119,8 @@ fn histogram(times: &Distribution) -> Option<Histogram> {
         histogram.count().checked_add(*count)?;
         histogram.record_n(units::nanos(*end, 1e9)?, *count);
     }
-    let (min, max) = (units::nanos(times.min, 1e9)?, units::nanos(times.max, 1e9)?);
+    let min = units::nanos(times.min, 1e9)?;
+    let max = units::nanos(times.max, 1e9)?;
     histogram.restore_exact(u128::from(units::nanos(times.sum, 1e9)?.0), min, max);
     Some(histogram).filter(|histogram| !histogram.is_empty())
 }
@@ -136,8 +137,11 @@ struct Entry {
 }
 
 fn log(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut damage, mut failures) = (UnusedRows::default(), FailureClassifier::default());
-    let (mut rows, mut failed, mut users) = (0, 0, None);
+    let mut damage = UnusedRows::default();
+    let mut failures = FailureClassifier::default();
+    let mut rows = 0;
+    let mut failed = 0;
+    let mut users = None;
     damage.truncated_at = each_row(bytes, |Row { place, line }| {
         let read = serde_json::from_str(line).map_err(|error| error.to_string());
         match read.and_then(|entry| entry_request(&entry, &mut failures)) {

@@ -27,7 +27,9 @@ fn likeness(head: &[u8]) -> Likeness {
 }
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut damage, mut rows, mut failed) = (UnusedRows::default(), 0, 0);
+    let mut damage = UnusedRows::default();
+    let mut rows = 0;
+    let mut failed = 0;
     damage.truncated_at = each_row(bytes, |Row { place, line }| match h2load_row(line) {
         Some(one) => {
             rows += 1;

@@ -29,11 +29,13 @@ const START: u64 = 1_795_157_951_005;
 fn jmeter() {
     let header = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes\n";
     check("jmeter-csv", header, |file, index| {
-        let (start, user) = (START + index, index % 7);
+        let start = START + index;
+        let user = index % 7;
         let _ = writeln!(file, "{start},50,\"a,b\",200,OK,users 1-{user},true,119");
     });
     check("jmeter-csv", header, |file, index| {
-        let (start, user) = (START + index, index % 7);
+        let start = START + index;
+        let user = index % 7;
         let _ = writeln!(file, "{start},50,a,Exception,Connection refused to port {index},users 1-{user},false,119");
     });
 }
@@ -41,11 +43,13 @@ fn jmeter() {
 #[test]
 fn k6() {
     check("k6-csv", "metric_name,timestamp,metric_value,status,error_code,error,vu\n", |file, index| {
-        let (end, user) = (START + index, index % 7);
+        let end = START + index;
+        let user = index % 7;
         let _ = writeln!(file, "http_reqs,{end},1,200,,,{user}\nhttp_req_duration,{end},11.443003,200,,,{user}");
     });
     check("k6-json", "", |file, index| {
-        let (millis, user) = (index % 1_000, index % 7);
+        let millis = index % 1_000;
+        let user = index % 7;
         let _ = writeln!(
             file,
             "{{\"metric\":\"http_req_duration\",\"type\":\"Point\",\"data\":{{\"time\":\"2026-11-20T06:56:03.{millis:03}Z\",\

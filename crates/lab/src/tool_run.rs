@@ -154,7 +154,8 @@ impl ToolRun {
             line("ended by", ended.by.name().to_owned());
             line("wall", format!("{:.3} s", Nanos(ended.wall_ns).as_secs_f64()));
             let seconds = |ns| Nanos(ns).as_secs_f64();
-            let (user, system) = (seconds(ended.cpu.user_ns), seconds(ended.cpu.system_ns));
+            let user = seconds(ended.cpu.user_ns);
+            let system = seconds(ended.cpu.system_ns);
             line("cpu", format!("{:.3} s (user {user:.3}, system {system:.3})", user + system));
             let memory = ended.peak_memory_bytes.map_or("unknown".to_owned(), |bytes| format!("{bytes} bytes"));
             line("peak memory", memory);

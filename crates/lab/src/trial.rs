@@ -150,7 +150,8 @@ impl TrialFolder<'_> {
                     Some(File::open(self.folder.join(STDIN))?)
                 }
             };
-            let (stdout, stderr) = (File::create(self.folder.join(STDOUT))?, File::create(self.folder.join(STDERR))?);
+            let stdout = File::create(self.folder.join(STDOUT))?;
+            let stderr = File::create(self.folder.join(STDERR))?;
             let folder = invocation.started_in.as_deref().unwrap_or(self.work);
             Ok(ProcessSpec { argv, env: &invocation.env, folder, stdin, stdout, stderr, limit })
         };
@@ -202,7 +203,8 @@ mod tests {
     #[test]
     fn a_folder_is_emptied_around_its_marker() {
         let root = tempfile::tempdir().unwrap();
-        let (folder, second_name) = (root.path().join("wrk"), root.path().join("marker"));
+        let folder = root.path().join("wrk");
+        let second_name = root.path().join("marker");
         for work in [prepare_folder(&folder).unwrap(), prepare_folder(&folder).unwrap()] {
             fs::write(work.join("script.lua"), "").unwrap();
             fs::write(folder.join(STDOUT), "").unwrap();

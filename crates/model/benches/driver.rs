@@ -24,7 +24,8 @@ fn workload(model: LoadModel, connections: Option<u32>) -> Workload {
 /// Plays the whole workload and returns the number of requests.
 fn play(workload: &Workload) -> u64 {
     let mut driver = Driver::new(workload, WorkerShare::WHOLE);
-    let (mut now, mut count) = (Timestamp::ZERO, 0);
+    let mut now = Timestamp::ZERO;
+    let mut count = 0;
     let mut under_way = VecDeque::new();
     loop {
         match driver.poll(now) {

@@ -29,10 +29,13 @@ fn main() {
 /// Records a response time of about 200 µs, from a distribution whose 25,000th part is 30 times as long.
 fn one(recorder: &mut Recorder, random: &mut Random, index: u64, per_second: u64) {
     let mut time = |middle: f64| Nanos((middle * (0.7 + random.exponential() * 0.5).powi(2)) as u64);
-    let (generator_lag, service, read_lag) = (time(5e3), time(2e5), time(1e4));
+    let generator_lag = time(5e3);
+    let service = time(2e5);
+    let read_lag = time(1e4);
     let intended_start = Timestamp((u128::from(index) * 1_000_000_000 / u128::from(per_second)) as u64);
     let actual_start = intended_start + generator_lag;
-    let (arrival, answered) = (Arrival { index, intended_start }, Outcome::Response { status: 200 });
+    let arrival = Arrival { index, intended_start };
+    let answered = Outcome::Response { status: 200 };
     recorder.plan(intended_start);
     recorder.record(&RequestRecord {
         read_lag: Some(read_lag),

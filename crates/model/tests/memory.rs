@@ -42,7 +42,9 @@ impl Fed {
 
     fn next(&mut self) -> RequestRecord {
         let mut time = |least: f64| Nanos((least * (1.0 + self.random.exponential()).powi(3)) as u64);
-        let (generator_lag, service, read_lag) = (time(2e3), time(2e5), time(5e3));
+        let generator_lag = time(2e3);
+        let service = time(2e5);
+        let read_lag = time(5e3);
         let intended_start = Timestamp(self.index * (S / self.per_second));
         let actual_start = intended_start + generator_lag;
         // One in a thousand waits, and is recorded long after its second is over.
@@ -94,7 +96,8 @@ fn an_hour_is_recorded_in_flat_memory() {
 /// Returns an answer that was sent `index` µs after the origin. Its times grow with the square of `index`.
 fn answer(index: u64, status: u16) -> RequestRecord {
     let sent = Timestamp(index * 1_000);
-    let (arrival, end) = (Arrival { index, intended_start: sent }, sent + Nanos(1_000 + index * index * 10));
+    let arrival = Arrival { index, intended_start: sent };
+    let end = sent + Nanos(1_000 + index * index * 10);
     RequestRecord {
         delay: StartDelay { generator_lag: Nanos(index), ..StartDelay::default() },
         read_lag: Some(Nanos(index)),
@@ -128,7 +131,8 @@ fn what_is_new_in_an_interval_is_allocated_once() {
             recorder.plan(Timestamp(10 * S));
         }
         let mut record_all = || measure(|| (1..1000).for_each(|index| recorder.record(&answer(index, status))));
-        let (new, again) = (record_all(), record_all());
+        let new = record_all();
+        let again = record_all();
         assert!((1..200).contains(&new.count_total), "{new:?}");
         assert_eq!(again.count_total, 0, "{again:?}");
     }

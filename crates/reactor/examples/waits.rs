@@ -21,14 +21,16 @@ const TICK: Nanos = Nanos::from_millis(1);
 fn main() {
     minimize_timer_slack();
     let reactor = Reactor::new().expect("file descriptors");
-    let (mut events, clock) = (ReadinessEvents::with_capacity(8), MonotonicClock::starting_now());
+    let mut events = ReadinessEvents::with_capacity(8);
+    let clock = MonotonicClock::starting_now();
     let waits = "the only errors are bugs of the caller";
     println!("us of CPU a wait, median of {ROUNDS} times {WAITS} waits");
     report("timeout, which ends it", |_| reactor.wait(&mut events, Some(TICK)).expect(waits));
     report("instant, which ends it", |_| {
         reactor.wait_until(&mut events, &clock, clock.now() + TICK).map(drop).expect(waits)
     });
-    let (waker, stop) = (reactor.waker(), Arc::new(AtomicBool::new(false)));
+    let waker = reactor.waker();
+    let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let waking = thread::spawn(move || {
         while !stopped.load(Ordering::Relaxed) {

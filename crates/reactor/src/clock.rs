@@ -22,7 +22,8 @@ impl MonotonicClock {
     /// Returns a clock whose origin is `instant`, in nanoseconds since 1970 UTC by the current wall clock. If `instant`
     /// has passed, the clock reads the time since then.
     pub fn with_origin_at(instant: u64) -> MonotonicClock {
-        let (now, unix_ns) = (monotonic_ns(), unix_ns());
+        let now = monotonic_ns();
+        let unix_ns = unix_ns();
         // The result is at least zero, because the system's clock counts from boot and no run began before that.
         let origin_ns = now.saturating_add(instant).saturating_sub(unix_ns);
         MonotonicClock { origin_ns, origin_unix: SystemTime::UNIX_EPOCH + Duration::from_nanos(instant) }

@@ -29,7 +29,8 @@ macro_rules! suite {
 
             /// Waits until a report satisfies `wanted`, or fails after five seconds.
             fn wait_for(backend: &Backend, wanted: impl Fn(&Readiness) -> bool) -> Readiness {
-                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let mut raw = RawEvents::new(8);
+                let mut happened = Vec::new();
                 let started = Instant::now();
                 while started.elapsed().as_secs() < 5 {
                     happened.clear();
@@ -60,7 +61,8 @@ macro_rules! suite {
             fn a_wake_ends_a_wait() {
                 let backend = Backend::new().unwrap();
                 let waker = backend.waker();
-                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let mut raw = RawEvents::new(8);
+                let mut happened = Vec::new();
                 let started = Instant::now();
                 let thread = std::thread::spawn(move || waker.wake());
                 backend.wait(&mut raw, &mut happened, Some(Nanos::from_secs(60))).unwrap();
@@ -78,7 +80,8 @@ macro_rules! suite {
                 let (near, mut far) = pair();
                 backend.add(near.as_fd(), 7).unwrap();
                 wait_for(&backend, |r| r.writable);
-                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let mut raw = RawEvents::new(8);
+                let mut happened = Vec::new();
                 let in_ms = |ms: u64| monotonic_ns() + ms * 1_000_000;
                 let mut wait_until = |deadline: u64| {
                     happened.clear();
@@ -109,7 +112,8 @@ macro_rules! suite {
                 let (near, mut far) = pair();
                 backend.add(near.as_fd(), 7).unwrap();
                 wait_for(&backend, |r| r.writable);
-                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let mut raw = RawEvents::new(8);
+                let mut happened = Vec::new();
                 far.write_all(b"x").unwrap();
                 let in_a_minute = monotonic_ns() + 60_000_000_000;
                 assert!(!backend.wait_until(&mut raw, &mut happened, in_a_minute).unwrap());
@@ -124,7 +128,8 @@ macro_rules! suite {
                 // The signal handler writes a byte, so the byte arrives while the signal interrupts the wait.
                 let signal = signal_hook::low_level::pipe::register(signal_hook::consts::SIGUSR1, far).unwrap();
                 let waiting = std::thread::spawn(move || {
-                    let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                    let mut raw = RawEvents::new(8);
+                    let mut happened = Vec::new();
                     backend.wait(&mut raw, &mut happened, LONG).unwrap();
                     happened
                 });
@@ -140,7 +145,8 @@ macro_rules! suite {
             #[test]
             fn a_timeout_is_not_early() {
                 let backend = Backend::new().unwrap();
-                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let mut raw = RawEvents::new(8);
+                let mut happened = Vec::new();
                 let clock = MonotonicClock::starting_now();
                 for micros in [1, 130, 1_700] {
                     let before = clock.now();

@@ -24,7 +24,8 @@ pub(crate) fn resample(values: &[Option<f64>], columns: usize, by: Downsample) -
     };
     (0..columns)
         .map(|i| {
-            let (from, to) = (i * values.len() / columns, (i + 1) * values.len() / columns);
+            let from = i * values.len() / columns;
+            let to = (i + 1) * values.len() / columns;
             values[from..to].iter().flatten().copied().reduce(pick)
         })
         .collect()

@@ -56,7 +56,9 @@ pub fn quantiles_csv(findings: &Findings) -> String {
 }
 
 fn over_time_csv(series: &RunSeries) -> String {
-    let (time, load, delay) = (&series.time, &series.load, &series.start_delay);
+    let time = &series.time;
+    let load = &series.load;
+    let delay = &series.start_delay;
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
     let mut add = |name: &str, values: Vec<String>| columns.push((name.to_owned(), values));
     add("from_s", (0..time.columns).map(|i| time.begin_s(i).to_string()).collect());

@@ -15,7 +15,8 @@ const MS: f64 = 1e6;
 /// Returns the document; `None` if answers were not read as answers of a language model.
 pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     let streams = run.facts.stream.as_ref()?;
-    let (llm, found) = (streams.llm.as_ref()?, findings.stream.as_ref()?.llm.as_ref()?);
+    let llm = streams.llm.as_ref()?;
+    let found = findings.stream.as_ref()?.llm.as_ref()?;
     let mut document = Map::new();
     let mut put = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
     put("backend", backend(llm.api).into());
@@ -40,7 +41,8 @@ fn backend(api: LlmApi) -> &'static str {
 
 /// Returns counts of requests and tokens, and their rates over `seconds`.
 fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static str, Value)> {
-    let (completed, tokens) = (streams.tally.complete, llm.tokens);
+    let completed = streams.tally.complete;
+    let tokens = llm.tokens;
     let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
     let output = llm.output_tokens().filter(|_| completed > 0);
     let input = (completed > 0 && tokens.not_counted == 0 && tokens.without_input == 0).then_some(tokens.input);

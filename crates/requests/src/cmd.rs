@@ -36,7 +36,9 @@ pub(crate) fn first_command(text: &str) -> usize {
 /// Splits a command as cmd and the started program do: first carets, then quotes and backslashes.
 fn words(command: &str) -> Result<Vec<Vec<u8>>, ShellError> {
     let plain = without_carets(command);
-    let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);
+    let mut words = Vec::new();
+    let mut word = None::<String>;
+    let mut is_quoted = false;
     let mut chars = plain.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -60,7 +62,8 @@ fn words(command: &str) -> Result<Vec<Vec<u8>>, ShellError> {
 }
 
 fn without_carets(command: &str) -> String {
-    let (mut plain, mut chars) = (String::new(), command.chars().peekable());
+    let mut plain = String::new();
+    let mut chars = command.chars().peekable();
     while let Some(c) = chars.next() {
         if c != '^' {
             plain.push(c);

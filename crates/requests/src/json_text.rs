@@ -63,8 +63,11 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
 
 /// Returns the member names of an object. Names with escapes or placeholders are left out.
 fn member_names(text: &[u8]) -> Vec<&[u8]> {
-    let (mut names, mut position) = (Vec::new(), JsonPosition::default());
-    let (mut begin, mut last, mut at) = (0, None, 0);
+    let mut names = Vec::new();
+    let mut position = JsonPosition::default();
+    let mut begin = 0;
+    let mut last = None;
+    let mut at = 0;
     let next = |from: usize| first_placeholder(&text[from..]).map(|found| (from + found.start, from + found.end));
     let mut ahead = next(0);
     while at < text.len() {

@@ -31,7 +31,8 @@ pub(crate) fn has_placeholder(text: &str) -> bool {
 
 /// Applies `change` to all of `text` outside placeholders.
 pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
-    let (mut rest, mut changed) = (text, String::new());
+    let mut rest = text;
+    let mut changed = String::new();
     while let Some(found) = first_placeholder(rest.as_bytes()) {
         changed += &change(&rest[..found.start]);
         changed += &rest[found.start..found.end];

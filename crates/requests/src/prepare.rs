@@ -45,7 +45,8 @@ fn prepare_within(
 }
 
 fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<PreparedRequests, InputError> {
-    let (mut targets, mut origins) = (Vec::new(), Origins::default());
+    let mut targets = Vec::new();
+    let mut origins = Origins::default();
     for spec in specs {
         if has_placeholder(&spec.url) {
             let help = "add --data-from FILE.csv, or write the braces as %7B and %7D";
@@ -65,7 +66,8 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
 }
 
 fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> Result<PreparedRequests, InputError> {
-    let (mut fields, mut origins) = (Vec::new(), Origins::default());
+    let mut fields = Vec::new();
+    let mut origins = Origins::default();
     let mut parts = Vec::new();
     for spec in specs {
         let template = Template::new(spec, &mut fields)?;

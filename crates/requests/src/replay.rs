@@ -57,7 +57,8 @@ pub fn write_replay<'r>(notes: &[String], arrivals: impl Iterator<Item = (Nanos,
         text.push('\n');
     }
     for (at, RecordedRequest { method, target, host }) in arrivals {
-        let (seconds, nanos) = (at.0 / 1_000_000_000, at.0 % 1_000_000_000);
+        let seconds = at.0 / 1_000_000_000;
+        let nanos = at.0 % 1_000_000_000;
         // Writing to a text does not fail.
         let _ = write!(text, "{seconds}.{nanos:09},{method} {target}");
         let _ = host.as_ref().map(|host| write!(text, " {host}"));
@@ -71,7 +72,9 @@ pub fn write_replay<'r>(notes: &[String], arrivals: impl Iterator<Item = (Nanos,
 /// # Errors
 /// The text is invalid. The error has its line.
 pub fn parse_replay(text: &str, file: &str) -> Result<Replay, InputError> {
-    let (mut asked, mut requests, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+    let mut asked = Vec::new();
+    let mut requests = Vec::new();
+    let mut known = HashMap::new();
     let trace = Trace::parse_with(text, |line, rest| {
         let number = match known.get(rest) {
             Some(number) => *number,
@@ -105,7 +108,9 @@ fn recorded(text: &str) -> Result<RecordedRequest, String> {
         return Err(format!("no request; {help}, or use --profile trace:FILE for a trace of one request"));
     }
     let mut words = text.split(' ').filter(|word| !word.is_empty());
-    let (method, target, host) = (words.next().unwrap_or_default(), words.next(), words.next());
+    let method = words.next().unwrap_or_default();
+    let target = words.next();
+    let host = words.next();
     let is_target = |target: &&str| target.starts_with('/') && target.bytes().all(|byte| byte.is_ascii_graphic());
     let target = target.filter(is_target).ok_or_else(|| format!("'{}' is no request; {help}", shortened(text)))?;
     if words.next().is_some() || host.is_some_and(|host| !is_header_value(host.as_bytes())) {
@@ -135,7 +140,8 @@ impl Replay {
         let prefix = &BaseUrl::parse(base.url.trim()).map_err(|error| base.location.invalid(error))?;
         let groups = Groups::new(self);
         let mut targets = groups.targets(prefix);
-        let (mut ids, mut size) = (Vec::new(), Size { bytes: 0, most: MAX_REQUEST_SET_BYTES });
+        let mut ids = Vec::new();
+        let mut size = Size { bytes: 0, most: MAX_REQUEST_SET_BYTES };
         for (number, (recorded, line)) in self.requests.iter().enumerate() {
             let location = Location::at(&self.file, *line);
             let bytes = recorded.bytes(prefix, &base.headers, &location)?;

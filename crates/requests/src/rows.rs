@@ -131,7 +131,8 @@ impl Rows<'_> {
                 .invalid("the first row must name the columns; it is missing, or a quote in it is not closed"));
         }
         let columns = self.columns(&heading, fields)?;
-        let (mut record, mut rows) = (StringRecord::new(), 0);
+        let mut record = StringRecord::new();
+        let mut rows = 0;
         while reader.read_record(&mut record).map_err(|error| self.csv_problem(&error))? {
             let location = self.at(record.position());
             if record.len() == 1 && &record[0] == "\x1eend" {

@@ -129,7 +129,9 @@ fn names_in(body: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the words of a name in lower case: `X-Api-Key`, `x_api_key` and `xApiKey` have the same words.
 fn words_of(name: &str) -> Vec<String> {
-    let (mut words, mut word, mut before) = (Vec::new(), String::new(), ' ');
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut before = ' ';
     for c in name.chars() {
         let begins = c.is_uppercase() && !before.is_uppercase();
         if (begins || !c.is_alphabetic()) && !word.is_empty() {

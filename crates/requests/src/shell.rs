@@ -41,7 +41,8 @@ pub fn split_into_bytes(text: &str) -> Result<Vec<Vec<u8>>, ShellError> {
 /// # Errors
 /// [`ShellError::Open`] if a quote is not closed.
 pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
-    let (mut quote, mut before) = (None, ' ');
+    let mut quote = None;
+    let mut before = ' ';
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         let mut seen = c;
@@ -342,7 +343,8 @@ mod tests {
         #[test]
         fn commands_end_between_words(text in r#"[ab \n'"\\#$]{0,24}"#) {
             if let Ok(all) = split_words(&text) {
-                let (mut rest, mut parts) = (&text[..], Vec::new());
+                let mut rest = &text[..];
+                let mut parts = Vec::new();
                 while !rest.is_empty() {
                     let (command, after) = rest.split_at(first_command(rest).unwrap());
                     parts.extend(split_words(command).unwrap());

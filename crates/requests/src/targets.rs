@@ -99,7 +99,8 @@ impl TargetsParser<'_> {
     }
 
     fn body(&mut self, file: &str) -> Result<(), InputError> {
-        let (here, read) = (self.here(), self.read);
+        let here = self.here();
+        let read = self.read;
         let (spec, has_body) = self.current.as_mut().ok_or_else(|| no_target(&here, "a body"))?;
         if std::mem::replace(has_body, true) {
             return Err(here.invalid("a second body; a target has one"));
@@ -185,7 +186,8 @@ mod tests {
     fn summaries(text: &str) -> Vec<String> {
         let specs = parse_targets(text, "f", &read).unwrap_or_else(|problem| panic!("{problem}"));
         let summary = |d: &TargetSpec| {
-            let (method, body) = (d.method.as_str(), String::from_utf8_lossy(&d.body));
+            let method = d.method.as_str();
+            let body = String::from_utf8_lossy(&d.body);
             format!("{}:{}×{method} {} [{}] {body}", d.location.line, d.weight, d.url, d.headers.join("|"))
         };
         specs.iter().map(summary).collect()

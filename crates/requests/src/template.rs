@@ -149,8 +149,10 @@ fn refuse_framing(spec: &TargetSpec) -> Result<(), InputError> {
 }
 
 fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
-    let (mut rest, mut pieces) = (&spec.body[..], Vec::new());
-    let (is_json, mut json) = (spec.has_json_body(), JsonPosition::default());
+    let mut rest = &spec.body[..];
+    let mut pieces = Vec::new();
+    let is_json = spec.has_json_body();
+    let mut json = JsonPosition::default();
     while let Some(found) = first_placeholder(rest) {
         json.pass(&rest[..found.start]);
         let position = if is_json && json.is_in_text() { FieldPosition::JsonText } else { FieldPosition::Body };
@@ -200,7 +202,8 @@ impl Markers {
         fields: &mut Vec<NamedField>,
         location: &Location,
     ) -> String {
-        let (mut rest, mut marked) = (text, String::new());
+        let mut rest = text;
+        let mut marked = String::new();
         while let Some(found) = first_placeholder(rest.as_bytes()) {
             self.placed.push((number_of(found.name, fields, location), position));
             marked.push_str(&rest[..found.start]);
@@ -219,7 +222,8 @@ impl Markers {
     }
 
     fn pieces(&self, head: &str) -> Vec<Piece> {
-        let (mut rest, mut pieces) = (head, Vec::new());
+        let mut rest = head;
+        let mut pieces = Vec::new();
         while let Some((before, after)) = rest.split_once(&self.marker) {
             let Some((number, after)) = after.split_once('z') else { break };
             pieces.push(Piece::Literal(before.as_bytes().to_vec()));

@@ -61,7 +61,8 @@ fn what_is_said_of_several_machines_comes_back() {
     assert_eq!(mirror.checkpoint.and_then(|checkpoint| checkpoint.scheduled), Some(60_000));
     assert_eq!(mirror.stripe.map(|stripe| (stripe.index, stripe.of)), Some((2, 8)));
     assert_eq!(mirror.shards.map(|shards| (shards.missing, shards.by_stripe.len())), Some((vec![3, 4], 1)));
-    let (run, folder) = (shards_example(), tempfile::tempdir().unwrap());
+    let run = shards_example();
+    let folder = tempfile::tempdir().unwrap();
     folder::save(folder.path(), &run, &findings(&run)).unwrap();
     assert_eq!(folder::load(folder.path()).unwrap().run.facts, run.facts);
 }

@@ -14,7 +14,9 @@ use truetail_server::{Server, ServerOptions, TruthRow};
 const BASELINE: Nanos = Nanos::from_millis(10);
 
 fn main() -> io::Result<()> {
-    let (rate, seconds, connections) = (argument(1, 1000)?, argument(2, 10)?, argument(3, 100)?);
+    let rate = argument(1, 1000)?;
+    let seconds = argument(2, 10)?;
+    let connections = argument(3, 100)?;
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = Server::start(ServerOptions::new(Service::healthy(BASELINE), any_port))?;
     offer(server.addr(), rate, rate * seconds, connections)?;
@@ -33,7 +35,8 @@ fn argument(n: usize, default: u32) -> io::Result<u32> {
 /// Sends `requests` at `rate`, distributed over `connections`, and ignores the answers.
 fn offer(addr: SocketAddr, rate: u32, requests: u32, connections: u32) -> io::Result<()> {
     let mut streams = (0..connections).map(|_| connect(addr)).collect::<io::Result<Vec<_>>>()?;
-    let (started, mut buffer) = (Instant::now(), [0; 4096]);
+    let started = Instant::now();
+    let mut buffer = [0; 4096];
     for number in 0..requests {
         let intended = Duration::from_secs_f64(f64::from(number) / f64::from(rate));
         std::thread::sleep(intended.saturating_sub(started.elapsed()));

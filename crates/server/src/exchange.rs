@@ -90,7 +90,8 @@ impl ServerExchange {
         row: OpenRow,
         form: ResponseForm,
     ) -> ServerExchange {
-        let (action, due) = (admission.plan.action, admission.to_loop_clock(admission.plan.due));
+        let action = admission.plan.action;
+        let due = admission.to_loop_clock(admission.plan.due);
         let (response, status) = match action {
             Action::Answer { status } => (responses.service(status, form.keep_alive), Some(status)),
             Action::SlowBody { .. } | Action::BlackHole => (responses.service(200, form.keep_alive), Some(200)),

@@ -89,7 +89,8 @@ impl Server {
         let recorder = TruthRecorder::new(keep_truth, logs);
         let reactor = Reactor::new()?;
         let waker = reactor.waker();
-        let (admitted, stop) = (Arc::default(), Arc::default());
+        let admitted = Arc::default();
+        let stop = Arc::default();
         let shared = SharedState::new(service, recorder, head_timeout, Arc::clone(&admitted));
         let event_loop = EventLoop::new(reactor, listener, certificate, shared, Arc::clone(&stop))?;
         let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {

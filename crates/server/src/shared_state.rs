@@ -105,7 +105,8 @@ impl SharedState {
         let mut exchange = self.exchange(now, form, &admission);
         if admission.plan.action.is_good() {
             let description = own.or(self.fault_clock.service().stream).unwrap_or_default();
-            let (plan, origin) = (admission.plan, admission.origin);
+            let plan = admission.plan;
+            let origin = admission.origin;
             exchange.pending = Some(Box::new(PendingStream { plan, origin, format, description, form }));
         }
         exchange
@@ -121,7 +122,8 @@ impl SharedState {
         let Some(pending) = exchange.pending.take() else { return };
         let now = self.now();
         let Some(asked) = ModelRequest::parse_for(pending.format, body) else {
-            let (status, form) = (Refusal::Malformed.status(), pending.form);
+            let status = Refusal::Malformed.status();
+            let form = pending.form;
             let response = self.responses.bare(status, form.keep_alive);
             return exchange.refuse(response, self.responses.length(response, form.is_head), status, now);
         };
@@ -140,7 +142,8 @@ impl SharedState {
 
     /// Adds the known events of a stream that is ready at `ready`, or lets it join the batch.
     fn fill(&mut self, answer: &mut StreamAnswer, pending: &PendingStream, key: StreamKey, ready: Timestamp) {
-        let (outline, mut plan) = (answer.outline(), pending.plan);
+        let outline = answer.outline();
+        let mut plan = pending.plan;
         let timing = match pending.description.pace {
             StreamPace::Independent(timing) => timing,
             StreamPace::Batched(_) if outline.content > 0 => {

@@ -128,7 +128,8 @@ impl TruthRecorder {
         let of_requests = self.logs.requests.and_then(|log| log.finish().err());
         let of_events = self.logs.events.and_then(|log| log.finish().err());
         let log_error = of_requests.or(of_events);
-        let (rows, streams) = (self.rows.unwrap_or_default(), self.streams);
+        let rows = self.rows.unwrap_or_default();
+        let streams = self.streams;
         ServerTruth { rows, streams, totals: self.totals, clock_starts_unix_ns, log_error }
     }
 }

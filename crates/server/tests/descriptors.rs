@@ -50,9 +50,11 @@ fn no_descriptor_left() {
     for stream in &mut streams[..ROOM as usize] {
         assert!(is_answered(stream));
     }
-    let (started, used_before) = (Instant::now(), cpu_time());
+    let started = Instant::now();
+    let used_before = cpu_time();
     std::thread::sleep(Duration::from_millis(500));
-    let (wall, cpu) = (started.elapsed(), cpu_time() - used_before);
+    let wall = started.elapsed();
+    let cpu = cpu_time() - used_before;
     assert!(cpu < wall / 4, "{cpu:?} of CPU time in {wall:?}: it spins");
     // Each client that leaves makes room for one that waits.
     while !streams.is_empty() {

@@ -128,7 +128,8 @@ pub fn simulate_stripe(stripe: Stripe, scenario: &Scenario, options: SimOptions)
 type StripeSinks = (Recorder, Option<StreamBooks>);
 
 fn stripe_run(stripe: Stripe, (recorder, books): StripeSinks, end: SimulationEnd, scenario: &Scenario) -> Run {
-    let (stripe, stream) = (Some(StripeFacts::new(stripe, &scenario.workload)), books.map(StreamBooks::finish));
+    let stripe = Some(StripeFacts::new(stripe, &scenario.workload));
+    let stream = books.map(StreamBooks::finish);
     let facts = Facts { stripe, stream, ..facts(&scenario.name, &scenario.workload, end) };
     Run { facts, snapshot: recorder.finish(end.schedule_hash) }
 }

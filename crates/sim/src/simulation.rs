@@ -301,7 +301,8 @@ impl Simulation {
             self.advance_streams(next);
         }
         while let Some(flight) = self.in_flight.pop_ended(next) {
-            let (driver, end) = (self.generators.driver_mut(flight.machine), flight.record.end);
+            let driver = self.generators.driver_mut(flight.machine);
+            let end = flight.record.end;
             if F::HAS_SESSIONS {
                 let think = sessions.ended(flight.user, &flight.record);
                 driver.complete_step(flight.user, end, think.map(|think| end + think));

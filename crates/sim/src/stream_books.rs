@@ -63,7 +63,8 @@ impl StreamBooks {
         let count: u64 = events.iter().map(|(_, together)| together).sum();
         self.facts.events += count;
         let gaps = events.windows(2).map(|pair| (pair[1].0, pair[1].0.since(pair[0].0)));
-        let (mut apart, mut longest) = (0, None);
+        let mut apart = 0;
+        let mut longest = None;
         for (at, gap) in gaps.filter(|(_, gap)| !gap.is_zero()) {
             self.record(StreamTime::EventGap, gap);
             self.detail.gaps.record(at, gap);
@@ -79,7 +80,8 @@ impl StreamBooks {
 
     /// Keeps a stream if it is among the sampled ones.
     fn sample(&mut self, record: &RequestRecord, ending: StreamEnding, events: &[(Timestamp, u64)]) {
-        let (intended, end) = (record.intended_start, record.end.max(record.intended_start));
+        let intended = record.intended_start;
+        let end = record.end.max(record.intended_start);
         self.detail.sampled.offer_stream(intended.0, record.actual_start.0, end.0, || {
             let mut marks = EventMarks::with_room();
             for (at, together) in events {

@@ -55,7 +55,8 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
     let mut fields = FieldList::default();
     fields.push(b"content-type", b"text/event-stream");
     let [event, usage, done] = [event, USAGE, "data: [DONE]"].map(|event| format!("{event}\n\n").into_bytes());
-    let (begin, mut now) = (cpu_nanoseconds(), 0);
+    let begin = cpu_nanoseconds();
+    let mut now = 0;
     for index in 0..events / PER_ANSWER {
         let arrival = Arrival { index: index as u64, intended_start: Timestamp(now) };
         observer.begin(0, 0, arrival);
@@ -72,7 +73,8 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
                 },
             );
         }
-        let (id, outcome) = (RequestId { target: 0, row: 0 }, Outcome::Response { status: 200 });
+        let id = RequestId { target: 0, row: 0 };
+        let outcome = Outcome::Response { status: 200 };
         observer.end(0, EndedRequest { arrival, id, outcome, start: Timestamp(now), end: Timestamp(now) });
     }
     let used = cpu_nanoseconds() - begin;

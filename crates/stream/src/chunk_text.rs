@@ -94,7 +94,8 @@ impl Delta<'_> {
     fn add_to<'p>(&'p self, text: &mut String) -> bool {
         let has_calls = [&self.tool_calls, &self.function_call].into_iter().any(is_filled);
         let filled = |part: &'p Option<Part<'_>>| part.as_ref().filter(|part| part.is_filled());
-        let (one, other) = (filled(&self.reasoning_content), filled(&self.reasoning));
+        let one = filled(&self.reasoning_content);
+        let other = filled(&self.reasoning);
         // Some servers send reasoning under both names.
         let is_one = one.zip(other).is_none_or(|(one, other)| one == other);
         let parts = [one.or(other), filled(&self.content), filled(&self.refusal)];

@@ -35,7 +35,9 @@ struct Slot {
 impl Slot {
     fn new(is_asked: bool, clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MAX_MARKED).then(EventMarks::with_room);
-        let (parser, answer, text) = (EventParser::new(), LlmAnswer::default(), AnswerText::default());
+        let parser = EventParser::new();
+        let answer = LlmAnswer::default();
+        let text = AnswerText::default();
         Slot { is_asked, clocks, parser, answer, text, marks, generation: 0 }
     }
 
@@ -107,11 +109,13 @@ impl StreamObserver {
         if !clocks.is_measured {
             return None;
         }
-        let (options, found) = (&self.options, &mut self.found);
+        let options = &self.options;
+        let found = &mut self.found;
         let is_complete = clocks.is_complete(outcome, is_whole, options);
         let ending = clocks.end(outcome, end, is_complete, options, found);
         if let Some(llm) = &options.llm {
-            let (head, last_event) = (clocks.head, clocks.last_event());
+            let head = clocks.head;
+            let last_event = clocks.last_event();
             let intended_start = clocks.intended_start;
             let ended = AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event };
             answer.end(ended, found);
@@ -138,7 +142,8 @@ impl StreamObserver {
 
 impl Observer for StreamObserver {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
-        let (is_asked, clocks) = (self.asks(target), self.clocks(arrival));
+        let is_asked = self.asks(target);
+        let clocks = self.clocks(arrival);
         match self.slots.get_mut(request as usize) {
             Some(slot) => slot.begin(is_asked, clocks),
             None => (self.slots.len()..=request as usize)
@@ -174,7 +179,9 @@ impl Observer for StreamObserver {
         if clocks.head != Head::OfStream {
             return;
         }
-        let (now, options, found) = (self.now, &self.options, &mut self.found);
+        let now = self.now;
+        let options = &self.options;
+        let found = &mut self.found;
         clocks.touch(part.len(), now, found);
         if options.kind == StreamKind::Sse {
             parser.feed(part, &mut |event| {
@@ -225,7 +232,9 @@ impl Observer for StreamObserver {
         }
         let is_whole = self.options.kind == StreamKind::Chunks || !slot.parser.is_inside_event();
         slot.generation = slot.generation.wrapping_add(1);
-        let (clocks, answer, mut text) = (slot.clocks, slot.answer, mem::take(&mut slot.text));
+        let clocks = slot.clocks;
+        let answer = slot.answer;
+        let mut text = mem::take(&mut slot.text);
         slot.parser.give_back_room();
         let span = (ended.start, ended.end);
         let ending = self.count(clocks, answer, &mut text, ended.outcome, is_whole, span);
@@ -240,7 +249,8 @@ impl Observer for StreamObserver {
             return;
         }
         let end = now.max(arrival.intended_start);
-        let (answer, text) = (LlmAnswer::default(), &mut AnswerText::default());
+        let answer = LlmAnswer::default();
+        let text = &mut AnswerText::default();
         self.count(self.clocks(arrival), answer, text, Outcome::NeverIssued, false, (end, end));
     }
 

@@ -200,7 +200,8 @@ impl Clocks {
         found: &mut StreamResults,
     ) {
         let intended = self.intended_start;
-        let (start, end) = (start.max(intended), end.max(intended));
+        let start = start.max(intended);
+        let end = end.max(intended);
         found.detail.sampled.offer_stream(intended.0, start.0, end.0, || SampledStream {
             intended_start_ns: intended.0,
             actual_start_ns: start.0,

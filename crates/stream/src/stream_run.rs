@@ -33,7 +33,8 @@ impl StreamRun {
     /// Sets which targets ask for streams, if they are steps of flows. `steps` pairs each name with whether it asks.
     #[must_use]
     pub fn with_steps<'a>(self, steps: impl Iterator<Item = (&'a str, bool)>) -> StreamRun {
-        let (mut asking, mut of_steps) = (Vec::new(), Vec::new());
+        let mut asking = Vec::new();
+        let mut of_steps = Vec::new();
         for (name, is_stream) in steps {
             asking.push(is_stream);
             of_steps.extend(is_stream.then(|| name.to_owned()));
@@ -45,7 +46,8 @@ impl StreamRun {
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
         ObserverFactory::new(move || {
-            let (asking, found) = (run.asking.clone(), Arc::clone(&run.found));
+            let asking = run.asking.clone();
+            let found = Arc::clone(&run.found);
             Box::new(StreamObserver::new(run.options.clone(), asking, run.measure_from, found))
         })
     }

@@ -43,7 +43,8 @@ fn a_search_that_was_killed_ends_with_the_same_answer() {
         let journal = std::fs::read_to_string(folder.path().join("probes.jsonl")).expect("a journal");
         assert!(journal.starts_with(&lines[..kept].concat()), "what was there stays");
         assert!(again.stopped.is_none() && probes_again >= kept - 1, "{again:?}");
-        let (proven, refuted) = (again.finding.proven.expect("proven").0, again.finding.refuted.expect("refuted").0);
+        let proven = again.finding.proven.expect("proven").0;
+        let refuted = again.finding.refuted.expect("refuted").0;
         assert!(proven <= Server::MM1.truth() && refuted >= Server::MM1.truth(), "{again:?}");
         assert!(refuted / proven <= 1.0 + RESOLUTION + 1e-9, "{again:?}");
         let about = again.finding.estimate.expect("both ends are known");

@@ -5,7 +5,8 @@
 pub fn without_python_numbers(bytes: &[u8]) -> Vec<u8> {
     const WORDS: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
     let mut bytes = bytes.to_vec();
-    let (mut at, mut in_text) = (0, false);
+    let mut at = 0;
+    let mut in_text = false;
     while at < bytes.len() {
         match bytes[at] {
             b'\\' if in_text => at += 1,

@@ -32,7 +32,8 @@ pub(crate) fn draw_position(
         return;
     };
     let full = (done * room as f64).floor() as usize;
-    let (filled, empty) = (look.either('━', '='), look.either('─', '-'));
+    let filled = look.either('━', '=');
+    let empty = look.either('─', '-');
     let repeated = |c: char, times: usize| c.to_string().repeat(times);
     let mut line = Line::from(vec![
         look.span(Emphasis::Good, &repeated(filled, full)),

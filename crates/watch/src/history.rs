@@ -64,7 +64,8 @@ impl History {
     /// Returns the looks in `[from, to)`, in seconds.
     pub(crate) fn looks(&self, from: f64, to: f64) -> &[RunProgress] {
         let at = |time: f64| self.looks.partition_point(|look| look.elapsed.as_secs_f64() < time);
-        let (first, last) = (at(from), at(to));
+        let first = at(from);
+        let last = at(to);
         &self.looks[first..last.max(first)]
     }
 }

@@ -53,7 +53,8 @@ pub(crate) fn is_due_known(state: &LiveState) -> bool {
 
 /// Returns the planned arrivals per second in the last complete columns, over about a second; `None` without any.
 fn offered_now(state: &LiveState) -> Option<f64> {
-    let (time, planned) = (&state.series.time, &state.series.load.planned_per_s);
+    let time = &state.series.time;
+    let planned = &state.series.load.planned_per_s;
     if time.column_s <= 0.0 {
         return None;
     }

@@ -78,7 +78,8 @@ impl Table {
     fn line(&self, number: usize, row: &[String; 5], kept: &[usize], all: &[[String; 5]]) -> Line<'static> {
         let mut text = String::new();
         for column in kept {
-            let (cell, width) = (&row[*column], width(all, *column));
+            let cell = &row[*column];
+            let width = width(all, *column);
             let gap = " ".repeat(if text.is_empty() { 0 } else { GAP });
             let is_left = matches!(column, 0 | 2);
             let cell = if is_left { format!("{cell:width$}") } else { format!("{cell:>width$}") };

@@ -48,7 +48,8 @@ impl Span {
         }
         let (from, to) = self.times(column);
         let middle_from = |time: f64| ((time - axis.from_s) / axis.column_s - 0.5).ceil().max(0.0) as usize;
-        let (first, end) = (middle_from(from), middle_from(to));
+        let first = middle_from(from);
+        let end = middle_from(to);
         if first < end {
             return first.min(axis.columns)..end.min(axis.columns);
         }

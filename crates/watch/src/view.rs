@@ -49,7 +49,8 @@ impl View<'_> {
         }
         let columns = area.width;
         let title = headline::title(self.state.map(|state| &state.run), self.look, columns);
-        let (more, look) = (title.len() as u16 - 1, self.look);
+        let more = title.len() as u16 - 1;
+        let look = self.look;
         let keys = help::keys(look, self.choice.page.next().name());
         let note = self.note.map(|note| look.span(Emphasis::Doubt, note)).map(Line::from);
         let mut blocks = vec![
@@ -160,7 +161,8 @@ impl View<'_> {
 
     /// Returns the lanes, from top to bottom, with their ranks.
     fn lanes(&self, state: &LiveState, frame: &Frame) -> Vec<(u8, Lane)> {
-        let (series, history) = (&state.series, self.history);
+        let series = &state.series;
+        let history = self.history;
         let mut lanes = vec![
             (16, Lane::response_time(frame, series, 0.5)),
             (12, Lane::response_time(frame, series, 0.99)),
@@ -177,9 +179,11 @@ impl View<'_> {
 
     /// Returns the frame of the pictures; `None` if there is nothing to draw yet.
     fn frame(&self, columns: u16) -> Option<Frame> {
-        let (state, progress) = (self.state?, self.history.latest()?);
+        let state = self.state?;
+        let progress = self.history.latest()?;
         let offered = &state.run.facts.offered;
-        let (now_s, from_s) = (progress.elapsed.as_secs_f64(), state.series.time.from_s);
+        let now_s = progress.elapsed.as_secs_f64();
+        let from_s = state.series.time.from_s;
         let end_s = offered.duration_ns.map(|ns| ns as f64 / 1e9);
         Some(Frame::new(self.look, columns, from_s, now_s.max(from_s), end_s))
     }

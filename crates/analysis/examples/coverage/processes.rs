@@ -117,7 +117,8 @@ impl Case {
         let mut faults = Vec::new();
         let mut at = next();
         while at < self.seconds + 1.0 {
-            let (length, gate) = (Nanos::from_secs_f64(PAUSE_S), Gate::Answers);
+            let length = Nanos::from_secs_f64(PAUSE_S);
+            let gate = Gate::Answers;
             faults.push(Fault::Stall { at: Timestamp(Nanos::from_secs_f64(at).0), length, gate });
             at += PAUSE_S + next();
         }

@@ -33,7 +33,8 @@ impl<'a> Axis<'a> {
         let mut starts = Vec::with_capacity(cells.len() + 1);
         starts.push(0);
         let mut in_flight = Vec::with_capacity(cells.len());
-        let (mut begun, mut open) = (0, 0);
+        let mut begun = 0;
+        let mut open = 0;
         for cell in cells {
             begun += u64::from(cell.starts);
             open += i64::from(cell.starts) - i64::from(cell.ends);
@@ -115,7 +116,8 @@ impl<'a> Axis<'a> {
 
 /// Returns the first index in `from..to` that does not satisfy `before`, or `to` if all satisfy it.
 fn partition(from: usize, to: usize, before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut high) = (from, to);
+    let mut low = from;
+    let mut high = to;
     while low < high {
         let middle = low + (high - low) / 2;
         if before(middle) { low = middle + 1 } else { high = middle }

@@ -143,7 +143,8 @@ pub struct Corrector {
 impl Corrector {
     /// Creates a corrector without requests. An interval of zero adds nothing.
     pub fn new(expected_interval: Nanos) -> Corrector {
-        let (timed, untimed) = (Bins::new(MAX_INTERVALS, 0), Corrected::default());
+        let timed = Bins::new(MAX_INTERVALS, 0);
+        let untimed = Corrected::default();
         Corrector { interval: expected_interval, timed, untimed, steps: AddedCount::default() }
     }
 
@@ -191,7 +192,9 @@ mod tests {
     /// published percentiles are 1 ms at p50 and 50 s at p75. Without correction, p75 is 1 ms.
     #[test]
     fn the_example_of_hdrhistogram() {
-        let (short, long, interval) = (Nanos::from_millis(1), Nanos::from_secs(100), Nanos::from_millis(10));
+        let short = Nanos::from_millis(1);
+        let long = Nanos::from_secs(100);
+        let interval = Nanos::from_millis(10);
         let mut corrector = Corrector::new(interval);
         (0..10_000).for_each(|_| corrector.record(None, short));
         corrector.record(None, long);

@@ -52,7 +52,8 @@ pub(super) fn dips(axis: &Axis<'_>, resolution: u64) -> Vec<Dip> {
     let Some(steps) = steps(axis, resolution) else { return Vec::new() };
     let usual: Vec<Option<Usual>> = (0..steps.steps.len()).map(|index| usual(&steps.steps, index)).collect();
     let is_low = |index: usize| usual[index].is_some_and(|usual| usual.is_low(&steps.steps[index]));
-    let (mut found, mut others) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    let mut others = 0;
     let mut at = 0;
     while at < steps.steps.len() {
         let end = (at..steps.steps.len()).find(|index| !is_low(*index)).unwrap_or(steps.steps.len());
@@ -99,7 +100,8 @@ fn usual(steps: &[Step], index: usize) -> Option<Usual> {
     }
     let before = &steps[index.saturating_sub(SIDE_STEPS).max(1)..index];
     let after = &steps[index + 1..(index + 1 + SIDE_STEPS).min(inner.end)];
-    let (left, right) = (median(before, |step| step.starts)?, median(after, |step| step.starts)?);
+    let left = median(before, |step| step.starts)?;
+    let right = median(after, |step| step.starts)?;
     if left.max(right) > SIDES_AGREE * left.min(right) {
         return None;
     }

@@ -80,7 +80,8 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: KnownLoad)
     let seen = observe(rows, &mut axis, run);
     let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::from_silence).collect();
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::from_dip).collect();
-    let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
+    let from_silences = from_silences(&seen, &by_silence);
+    let from_dips = from_dips(&seen, &by_dip);
     if from_silences.max(from_dips) == AuditFinding::NoneSeen
         && seen.starts >= FEWEST_REQUESTS
         && let Some(audit) = by_tool(rows, &seen, run, given)

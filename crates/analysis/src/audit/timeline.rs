@@ -69,7 +69,8 @@ pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
     let steps = Steps::divide(&axis, width, resolution)?;
     // Bins may extend beyond the data.
     let column = |bin: usize| (axis.events.begins(bin) / steps.width - steps.first) as usize;
-    let (first, last) = (column(used.0), column(used.1 - 1).min(steps.steps.len() - 1));
+    let first = column(used.0);
+    let last = column(used.1 - 1).min(steps.steps.len() - 1);
     let durations = durations(&axis, &steps);
     let rate = |index: usize| {
         let is_whole = first < index && index < last;

@@ -32,7 +32,8 @@ pub(super) fn usual(axis: &Axis<'_>, span: Span, before: usize, after: usize) ->
     let reach = (USUAL_STARTS as f64 / mean_rate).max(span.length() as f64 * USUAL_LENGTHS as f64) as u64;
     let from = axis.first_bin_within(before, reach);
     let to = axis.first_bin_after(after, reach);
-    let (left, right) = (side(axis, from, before)?, side(axis, after, to)?);
+    let left = side(axis, from, before)?;
+    let right = side(axis, after, to)?;
     Some(Usual {
         rate: left.rate.min(right.rate),
         high_rate: left.rate.max(right.rate),
@@ -54,7 +55,9 @@ fn side(axis: &Axis<'_>, from: usize, to: usize) -> Option<Side> {
         return None;
     }
     let part = (time / PARTS as u64).max(1);
-    let (mut at, mut squares, mut parts) = (from, 0.0, 0.0);
+    let mut at = from;
+    let mut squares = 0.0;
+    let mut parts = 0.0;
     while at < to {
         let next = axis.first_bin_after(at, part).clamp(at + 1, to);
         let expected = count as f64 * axis.time_between(at, next) as f64 / time as f64;

@@ -43,7 +43,8 @@ impl ProbeRatio {
 /// Returns the next rate between `lower` and `top`. `open` holds the rates that stayed undecided, and `curve` the
 /// results of the probes. Returns `None` if all sensible rates are in `open`.
 pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[ProbeRatio], resolution: f64) -> Option<f64> {
-    let (low, high) = (lower.ln(), top.ln());
+    let low = lower.ln();
+    let high = top.ln();
     let open: Vec<f64> = open.iter().map(|rate| rate.ln()).filter(|x| (low..high).contains(x)).collect();
     let offset = OFFSET * resolution.ln_1p();
     let estimate = crossing(low, high, curve, resolution);
@@ -65,8 +66,10 @@ pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[ProbeRatio], res
 /// stays farther from the limit. Returns `None` if the new end would be too close to the limit.
 fn narrowing(low: f64, high: f64, center: f64, resolution: f64) -> Option<f64> {
     let width = resolution.ln_1p() * (1.0 - ROUNDING);
-    let (lower, upper) = (high - width, low + width);
-    let (below, above) = (center - lower, upper - center);
+    let lower = high - width;
+    let upper = low + width;
+    let below = center - lower;
+    let above = upper - center;
     let (x, distance) = if below > above { (lower, below) } else { (upper, above) };
     (distance > CLOSEST * width).then_some(x)
 }
@@ -106,7 +109,8 @@ pub(super) fn fit(low: f64, high: f64, curve: &[ProbeRatio], resolution: f64) ->
 fn line(points: &[[f64; 3]]) -> (f64, f64) {
     let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|[x, y, weight]| weight * of(*x, *y)).sum::<f64>();
     let weight = sum(&|_, _| 1.0);
-    let (x, y) = (sum(&|x, _| x) / weight, sum(&|_, y| y) / weight);
+    let x = sum(&|x, _| x) / weight;
+    let y = sum(&|_, y| y) / weight;
     let (usual, counts) = USUAL_SLOPE;
     let slope = (sum(&|at, of| (at - x) * (of - y)) + usual * counts) / (sum(&|at, _| (at - x).powi(2)) + counts);
     (if slope > 0.0 && slope.is_finite() { x - y / slope } else { x }, slope)

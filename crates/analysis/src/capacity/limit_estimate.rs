@@ -36,7 +36,8 @@ impl LimitEstimate {
         if lower >= upper {
             return None;
         }
-        let (low, high) = (lower.ln(), upper.ln());
+        let low = lower.ln();
+        let high = upper.ln();
         let bracket = |x: f64| LimitEstimate { rate: x.exp(), low: lower, high: upper };
         let Some(fit) = aim::fit(low, high, curve, resolution) else { return Some(bracket((low + high) / 2.0)) };
         Some(match half_width(&fit, confidence) {
@@ -60,7 +61,8 @@ fn half_width(fit: &aim::Fit, confidence: f64) -> Option<f64> {
     if points < FEWEST_POINTS || fit.slope <= 0.0 {
         return None;
     }
-    let (x, y) = (sum(&|x, _, w| w * x) / weight, sum(&|_, y, w| w * y) / weight);
+    let x = sum(&|x, _, w| w * x) / weight;
+    let y = sum(&|_, y, w| w * y) / weight;
     let residual = sum(&|at, of, w| w * (of - y - fit.slope * (at - x)).powi(2)) / (points - 2.0);
     let spread = sum(&|at, _, w| w * (at - x).powi(2));
     let variance = residual / fit.slope.powi(2) * (1.0 / weight + (fit.crossing - x).powi(2) / spread);

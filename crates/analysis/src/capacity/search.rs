@@ -132,7 +132,8 @@ impl Search {
 
     /// Estimates the limit, if rates on both sides of it were probed.
     pub fn estimate(&self) -> Option<LimitEstimate> {
-        let (lower, upper) = (self.proven()?.0, self.refuted()?.0);
+        let lower = self.proven()?.0;
+        let upper = self.refuted()?.0;
         LimitEstimate::between(lower, upper, &self.curve, self.limits.resolution, self.limits.confidence)
     }
 
@@ -325,7 +326,8 @@ impl Search {
 
     /// Logarithm of the estimated limit, if the upper end of the bracket misses.
     fn limit(&self) -> Option<f64> {
-        let (lower, upper) = (highest(&self.met)?, lowest(&self.missed)?);
+        let lower = highest(&self.met)?;
+        let upper = lowest(&self.missed)?;
         aim::crossing(lower.ln(), upper.ln(), &self.curve, self.limits.resolution).filter(|_| self.top() == Some(upper))
     }
 

@@ -43,7 +43,8 @@ fn a_sharp_limit_is_found_and_both_ends_are_probed_again() {
     for truth in [3.0, 99.0, 100.0, 437.0, 80_000.0] {
         let (probes, search, state) = run(limits(), sharp(truth));
         assert_eq!(state, SearchState::Found, "{truth}");
-        let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
+        let (lower, proven) = search.proven().unwrap();
+        let (upper, refuted) = search.refuted().unwrap();
         assert!(proven && refuted && lower < truth && truth <= upper && upper / lower <= 1.05 + 1e-6, "{truth}");
         let again =
             |probe: &&FinishedProbe| matches!(probe.trial.purpose, Purpose::ConfirmUpper | Purpose::ConfirmLower);
@@ -94,7 +95,8 @@ fn probes_at_the_limit_stay_open_and_become_longer() {
         if (trial.rate / 437.0).ln().abs() < blind { Answer::Open } else { sharp(437.0)(trial) }
     });
     assert_eq!(state, SearchState::Found);
-    let ((lower, _), (upper, _)) = (search.proven().unwrap(), search.refuted().unwrap());
+    let (lower, _) = search.proven().unwrap();
+    let (upper, _) = search.refuted().unwrap();
     assert!(lower < 437.0 && 437.0 < upper && upper / lower <= 1.05 + 1e-6, "{lower} {upper}");
     assert!(probes.iter().any(|probe| probe.trial.longest > limits().full_length));
 }
@@ -138,7 +140,8 @@ fn misjudged(trial: &ProbeSpec) -> (Answer, f64) {
 fn a_failed_end_is_not_probed_again_nor_a_nearer_one() {
     for resolution in [0.03, 0.04, 0.06] {
         let mut search = Search::new(SearchLimits { resolution, ..limits() });
-        let (mut failed, mut longest) = (Vec::<ProbeSpec>::new(), Vec::new());
+        let mut failed = Vec::<ProbeSpec>::new();
+        let mut longest = Vec::new();
         let state = loop {
             let trial = match search.next_step() {
                 Step::Probe(trial) => trial,
@@ -160,7 +163,8 @@ fn a_failed_end_is_not_probed_again_nor_a_nearer_one() {
             }
             search.record(&FinishedProbe { trial, answer, ratio: Some(ratio) });
         };
-        let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
+        let (lower, proven) = search.proven().unwrap();
+        let (upper, refuted) = search.refuted().unwrap();
         assert!(state == SearchState::Found && proven && refuted, "{resolution}: {search:?}");
         assert!(lower < 437.0 && 437.0 < upper && upper / lower <= 1.0 + resolution + 1e-6, "{lower} {upper}");
         // 2.5 % on either side can be shown at the first length.

@@ -56,7 +56,8 @@ fn is_same(a: &Run, b: &Run) -> bool {
 
 /// Returns the settings that differ and can change response times of the same service: name, and both values.
 fn differences(a: &Facts, b: &Facts, expected: ExpectedDifference) -> Vec<(&'static str, String, String)> {
-    let (x, y) = (&a.offered, &b.offered);
+    let x = &a.offered;
+    let y = &b.offered;
     let generator = |facts: &Facts| facts.generator.clone();
     let clock = |facts: &Facts| generator(facts).map(|generator| generator.end_clock);
     let timing = |facts: &Facts| generator(facts).map(|generator| generator.timing);

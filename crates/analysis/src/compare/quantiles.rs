@@ -94,7 +94,8 @@ pub fn compare_estimates_at(
     confidence: f64,
 ) -> QuantileComparison {
     let all = |side: &[Option<RunEstimate>]| side.iter().copied().collect::<Option<Vec<_>>>();
-    let (all_a, all_b) = (all(a), all(b));
+    let all_a = all(a);
+    let all_b = all(b);
     let typical = |side: &Option<Vec<RunEstimate>>| side.as_deref().and_then(typical_ns);
     let nothing = QuantileComparison {
         q,

@@ -42,13 +42,15 @@ fn between_single_runs((a, of_a): (f64, Interval), (b, of_b): (f64, Interval)) -
 
 /// Welch's t interval, from how the runs of each side differ. A side with a single run is assumed to vary as the other.
 fn between_several_runs(a: &Side, b: &Side, confidence: f64) -> Option<LogDifference> {
-    let (a, b) = (Moments::new(a), Moments::new(b));
+    let a = Moments::new(a);
+    let b = Moments::new(b);
     let (variance_a, variance_b) = match (a.variance, b.variance) {
         (Some(a), Some(b)) => (a, b),
         (Some(one), None) | (None, Some(one)) => (one, one),
         (None, None) => return None,
     };
-    let (share_a, share_b) = (variance_a / a.count, variance_b / b.count);
+    let share_a = variance_a / a.count;
+    let share_b = variance_b / b.count;
     let freedom = if a.variance.is_some() && b.variance.is_some() {
         (share_a + share_b).powi(2) / (share_a.powi(2) / (a.count - 1.0) + share_b.powi(2) / (b.count - 1.0))
     } else {
@@ -122,7 +124,8 @@ mod tests {
     /// An end of the ratio's interval needs one end of each run, and does not depend on the other ends.
     #[test]
     fn an_open_end_leaves_the_other_bound() {
-        let (a, b) = (side(1.0), side(1.5));
+        let a = side(1.0);
+        let b = side(1.5);
         let open = |side: &[(f64, Interval)], low: bool, high: bool| {
             let (value, ends) = side[0];
             vec![(value, Interval { low: ends.low.filter(|_| low), high: ends.high.filter(|_| high) })]
@@ -145,7 +148,8 @@ mod tests {
     /// rule, leaves 0.5 % beyond 4.79522, so the interval is 0.035480 … 0.194520.
     #[test]
     fn more_confidence_is_a_wider_interval() {
-        let (a, b) = (runs(&[0.01, 0.03, 0.02]), runs(&[0.12, 0.17, 0.10, 0.15]));
+        let a = runs(&[0.01, 0.03, 0.02]);
+        let b = runs(&[0.12, 0.17, 0.10, 0.15]);
         let found = difference(&a, &b, 0.99).unwrap();
         assert!((ends(found).0 - 0.035_480).abs() < 1e-5 && (ends(found).1 - 0.194_520).abs() < 1e-5, "{found:?}");
         assert_eq!(difference(&side(1.0), &side(1.5), 0.99), None, "within a run only 95 % is known");

@@ -46,7 +46,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_decision_is_monotone_in_the_limit(bounds in any_bounds(), a in 0.0..120.0, b in 0.0..120.0) {
-            let (low, high) = (f64::min(a, b), f64::max(a, b));
+            let low = f64::min(a, b);
+            let high = f64::max(a, b);
             for operator in OPERATORS {
                 let [at_low, at_high] = [low, high].map(|limit| bounds.decide(operator, limit));
                 let (first, then) = if operator.is_upward() { (at_low, at_high) } else { (at_high, at_low) };
@@ -72,7 +73,8 @@ mod tests {
         fn a_wider_bracket_decides_no_more(bounds in any_bounds(), limit in 0.0..120.0, more in 0.0..50.0f64) {
             let wider = Bounds { low: f64::max(bounds.low - more, 0.0), high: bounds.high + more };
             for operator in OPERATORS {
-                let (narrow, wide) = (bounds.decide(operator, limit), wider.decide(operator, limit));
+                let narrow = bounds.decide(operator, limit);
+                let wide = wider.decide(operator, limit);
                 prop_assert!(wide == GateState::Open || wide == narrow);
             }
         }

@@ -41,7 +41,8 @@ fn untold(streams: &StreamFacts, metric: StreamMetric) -> u64 {
 fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
     let told = streams.times.get(StreamTime::TimePerOutputToken).to_histogram();
     let all = told.count().saturating_add(untold);
-    let (rank, needs_n) = (rank_of(q, all), min_sample_size(q));
+    let rank = rank_of(q, all);
+    let needs_n = min_sample_size(q);
     if all < needs_n {
         return Evidence::nothing(Doubt::FewArrivals { arrivals: all, needs_n });
     }
@@ -50,7 +51,8 @@ fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
         return Evidence::nothing(why);
     }
     let at = |rank: u64| told.value_at_rank(rank).map(|value| value.0 as f64);
-    let (low, high) = (at(rank.saturating_sub(untold)).unwrap_or(0.0), at(rank));
+    let low = at(rank.saturating_sub(untold)).unwrap_or(0.0);
+    let high = at(rank);
     let measured = high.map_or(Measured::AtLeast(low), |high| Measured::Between(low, high));
     let bounds = Bounds { low, high: high.unwrap_or(f64::INFINITY) };
     Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::new(measured, bounds) }

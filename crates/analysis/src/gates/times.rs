@@ -198,7 +198,8 @@ impl Sums {
             }
             TimeKind::Response => {
                 let [censored, failed, without] = [Metric::Censored, Metric::Failed, Metric::WithoutGenerator].map(of);
-                let (unanswered, waited) = (censored.0 + failed.0, censored.1 + failed.1);
+                let unanswered = censored.0 + failed.0;
+                let waited = censored.1 + failed.1;
                 Sums {
                     count: answered + unanswered,
                     sum_ns: (sum + waited) as f64,

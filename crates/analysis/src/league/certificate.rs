@@ -150,7 +150,8 @@ fn evidence(trial: &Trial) -> Vec<String> {
     let mut say = |sentence: String| sentences.push(format!("{}: {sentence}", trial.scenario));
     match (row.rate_seen_per_second, row.arrivals) {
         (Some(seen), Some(arrivals)) => {
-            let (asked, count) = (row.rate_asked_per_second, arrivals.count);
+            let asked = row.rate_asked_per_second;
+            let count = arrivals.count;
             let lag = Nanos(arrivals.lag_p99_ns).as_millis_f64();
             say(format!(
                 "the server saw {count} of {} planned requests, {seen:.1}/s instead of {asked}/s; 99% arrived within {lag:.1}ms of \

@@ -59,7 +59,8 @@ impl ServerView {
 
     /// Returns the requests per second from the first arrival to the last, or `None` if all arrived at once.
     pub fn rate_per_second(&self) -> Option<f64> {
-        let (first, last) = (self.requests.first()?.0, self.requests.last()?.0);
+        let first = self.requests.first()?.0;
+        let last = self.requests.last()?.0;
         (last > first).then(|| (self.requests.len() - 1) as f64 / ((last - first) as f64 / 1e9))
     }
 }

@@ -81,7 +81,8 @@ impl SeriesRange {
             Some(records) => (records.first()?.intended_start.0, records.last()?.intended_start.0),
             None => {
                 let busy = |row: &SecondCounts| row.planned > 0;
-                let (first, last) = (snapshot.seconds.iter().position(busy)?, snapshot.seconds.iter().rposition(busy)?);
+                let first = snapshot.seconds.iter().position(busy)?;
+                let last = snapshot.seconds.iter().rposition(busy)?;
                 (first as u64 * NANOS_PER_SECOND, last as u64 * NANOS_PER_SECOND)
             }
         };
@@ -128,10 +129,12 @@ fn record_medians(records: &[RequestRecord], from_ns: u64, width_ns: u64, count:
 
 /// Returns `None` if the run kept no distributions over time. `from_ns` and `width_ns` are multiples of an interval.
 fn interval_medians(snapshot: &Snapshot, from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
-    let (from, width) = ((from_ns / NANOS_PER_SECOND) as usize, (width_ns / NANOS_PER_SECOND) as usize);
+    let from = (from_ns / NANOS_PER_SECOND) as usize;
+    let width = (width_ns / NANOS_PER_SECOND) as usize;
     let intervals = &snapshot.intervals;
     let stretch = |i: u64| {
-        let (begin, end) = (from + i as usize * width, from + (i as usize + 1) * width);
+        let begin = from + i as usize * width;
+        let end = from + (i as usize + 1) * width;
         let seconds = part(&snapshot.seconds, begin, end);
         let rows = part(intervals.rows(), intervals.interval_of(begin), intervals.interval_of(end));
         median_of_rows(rows, seconds.iter().map(|row| row.planned).sum(), failed)
@@ -153,7 +156,8 @@ fn median_of_rows(rows: &[Distributions], planned: u64, failed: u64) -> Option<(
     }
     let n: u64 = times.iter().map(|(_, count)| count).sum();
     times.sort_unstable();
-    let (rank, mut seen) = (rank_of(0.5, n), 0);
+    let rank = rank_of(0.5, n);
+    let mut seen = 0;
     let middle = times.iter().find(|(_, count)| {
         seen += count;
         n > 0 && seen >= rank

@@ -43,7 +43,8 @@ impl PrefixSums {
     }
 
     fn about_mean(&self, from: usize, to: usize) -> f64 {
-        let (sum, squares) = (self.sums[to].0 - self.sums[from].0, self.sums[to].1 - self.sums[from].1);
+        let sum = self.sums[to].0 - self.sums[from].0;
+        let squares = self.sums[to].1 - self.sums[from].1;
         (squares - sum * sum / (to - from) as f64).max(0.0)
     }
 }

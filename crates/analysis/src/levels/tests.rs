@@ -124,7 +124,8 @@ fn a_drift_is_seen_from_end_to_end() {
     let values: Vec<f64> =
         noise(3, 60, 0.0, 0.01).iter().enumerate().map(|(i, v)| v + (1.0 + 9.0 * climb(i)).ln()).collect();
     let found = levels_of(&values);
-    let (begins, ends) = (found[0].to, found[found.len() - 1].from);
+    let begins = found[0].to;
+    let ends = found[found.len() - 1].from;
     assert!((19..=22).contains(&begins) && (44..=51).contains(&ends), "{found:?}");
 }
 

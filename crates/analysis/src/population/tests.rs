@@ -76,7 +76,8 @@ fn to_its_bucket(value: u64) -> u64 {
 proptest! {
     #[test]
     fn what_is_printed_is_never_above_the_truth(arrivals in proptest::collection::vec(hidden(), 1..120)) {
-        let (population, truths) = (exact(&arrivals), truths(&arrivals));
+        let population = exact(&arrivals);
+        let truths = truths(&arrivals);
         let mut before = 0;
         for (rank, truth) in (1..).zip(&truths) {
             let printed = population.at(rank);
@@ -92,7 +93,8 @@ proptest! {
 
     #[test]
     fn buckets_say_the_same(arrivals in proptest::collection::vec(hidden(), 1..120)) {
-        let (population, truths) = (bucketed(&arrivals), truths(&arrivals));
+        let population = bucketed(&arrivals);
+        let truths = truths(&arrivals);
         let mut before = 0;
         for (rank, truth) in (1..).zip(&truths) {
             let printed = population.at(rank);

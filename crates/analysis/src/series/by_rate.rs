@@ -41,7 +41,8 @@ pub(super) fn by_rate(
     if run.facts.offered.model == LoadModelKind::Closed || response_times.is_empty() {
         return Vec::new();
     }
-    let (axis, counted) = (grid.axis(), counts(run, every, grid));
+    let axis = grid.axis();
+    let counted = counts(run, every, grid);
     let rates = rates(run, &axis, &counted);
     let Some(band_of) = bands(&rates) else { return Vec::new() };
     let mut bands: Vec<Band<'_>> = (0..MAX_BANDS).map(|_| Band::default()).collect();
@@ -82,7 +83,8 @@ fn profile_rates(profile: &Profile, begin_s: f64, end_s: f64) -> Rates {
 /// Returns a function from columns to bands, with `None` for a column of several bands. `None` if no rate moved.
 fn bands(rates: &[Option<Rates>]) -> Option<impl Fn(&Rates) -> Option<usize> + use<>> {
     let means = || rates.iter().flatten().map(|rates| rates.mean).filter(|mean| mean.is_finite());
-    let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
+    let low = means().fold(f64::INFINITY, f64::min);
+    let high = means().fold(0.0, f64::max);
     let band_of =
         move |rate: f64| (((rate - low) / (high - low) * MAX_BANDS as f64).max(0.0) as usize).min(MAX_BANDS - 1);
     let moved = high > 0.0 && low.is_finite() && high - low > LEAST_MOVE * high;

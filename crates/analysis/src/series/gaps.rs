@@ -17,14 +17,17 @@ pub(super) fn gaps(records: &[RequestRecord]) -> Option<GapSeries> {
     let planned: Vec<u64> = issued().map(|record| record.intended_start.0).collect();
     let mut sent: Vec<u64> = issued().map(|record| record.actual_start.0).collect();
     sent.sort_unstable();
-    let (planned, sent) = (sorted_gaps(&planned), sorted_gaps(&sent));
+    let planned = sorted_gaps(&planned);
+    let sent = sorted_gaps(&sent);
     if planned.len() < FEWEST {
         return None;
     }
-    let (shortest, longest) = (planned[0].min(sent[0]), planned.last().max(sent.last()).copied()?);
+    let shortest = planned[0].min(sent[0]);
+    let longest = planned.last().max(sent.last()).copied()?;
     let mean = planned.iter().map(|gap| *gap as f64).sum::<f64>() / planned.len() as f64;
     let bins = LogBins::over(shortest.max((mean * SHORTEST) as u64).min(longest), longest, MAX_BINS);
-    let (planned, sent) = (shares(&planned, &bins), shares(&sent, &bins));
+    let planned = shares(&planned, &bins);
+    let sent = shares(&sent, &bins);
     Some(GapSeries { lowest_ns: bins.lowest(), bin_factor: bins.factor(), planned, sent })
 }
 

@@ -9,7 +9,8 @@ const MAX_ROWS: usize = 48;
 /// Answered arrivals of each column by response time, and unanswered ones. Empty if nothing is known by column.
 pub(super) fn heat_map(response_times: &[Values<'_>], unanswered: &[u64]) -> HeatMap {
     let extremes = || response_times.iter().filter_map(Values::extremes);
-    let (lowest, highest) = (extremes().map(|(low, _)| low).min(), extremes().map(|(_, high)| high).max());
+    let lowest = extremes().map(|(low, _)| low).min();
+    let highest = extremes().map(|(_, high)| high).max();
     let Some((lowest, highest)) = lowest.zip(highest) else {
         let cells = vec![Vec::new(); response_times.len()];
         return HeatMap { cells, unanswered: unanswered.to_vec(), ..HeatMap::default() };

@@ -68,7 +68,8 @@ fn add(column: &mut SecondCounts, second: &SecondCounts) {
 
 /// Difference between the running totals of `came` and `went` at the end of each column.
 fn surplus(columns: &[SecondCounts], came: fn(&SecondCounts) -> u64, went: fn(&SecondCounts) -> u64) -> Vec<u64> {
-    let (mut all_came, mut all_went) = (0u64, 0u64);
+    let mut all_came = 0u64;
+    let mut all_went = 0u64;
     let after = |column: &SecondCounts| {
         all_came += came(column);
         all_went += went(column);

@@ -17,7 +17,8 @@ impl LogBins {
     pub(super) fn over(low: u64, high: u64, most: usize) -> LogBins {
         let bins = |per_decade: u32| {
             let per_decade = f64::from(per_decade);
-            let (first, last) = (place(per_decade, low), place(per_decade, high.max(low)));
+            let first = place(per_decade, low);
+            let last = place(per_decade, high.max(low));
             LogBins { per_decade, first, count: (last - first + 1) as usize }
         };
         PER_DECADE.into_iter().map(bins).find(|bins| bins.count <= most).unwrap_or(bins(2))

@@ -58,7 +58,8 @@ pub fn series(run: &Run, findings: &Findings) -> RunSeries {
     let every = every_arrival(&run.snapshot);
     let every = every.as_deref();
     let curves = curves::curves(run, findings, every);
-    let (streams, sessions) = (streams::streams(run), sessions::sessions(run));
+    let streams = streams::streams(run);
+    let sessions = sessions::sessions(run);
     let whole = RunSeries { curves, streams, sessions, ..RunSeries::default() };
     let Some(grid) = Grid::for_run(run, every) else { return whole };
     let columns = Columns::new(grid, &run.snapshot, every);

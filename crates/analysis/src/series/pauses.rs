@@ -149,7 +149,8 @@ fn silences(records: &[RequestRecord]) -> Vec<Silence> {
         events.push((record.end.0.max(record.actual_start.0), if gave_up { Event::GivenUp } else { Event::Ended }));
     }
     events.sort_unstable();
-    let (mut sweep, mut found) = (Sweep::default(), Vec::with_capacity(records.len()));
+    let mut sweep = Sweep::default();
+    let mut found = Vec::with_capacity(records.len());
     events.into_iter().for_each(|(at, event)| found.extend(sweep.process(at, event)));
     found
 }

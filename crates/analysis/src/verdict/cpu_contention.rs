@@ -24,7 +24,8 @@ pub(super) fn throttled(run: &Run, findings: &Findings) -> Option<ValidityIssue>
 /// is that of its slower side, so a busy generator means that the server could take more.
 pub(super) fn busy(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     let generator = run.facts.generator.as_ref()?;
-    let (cpu_ns, elapsed_ns) = (generator.busiest_worker_cpu_ns, run.facts.elapsed_ns);
+    let cpu_ns = generator.busiest_worker_cpu_ns;
+    let elapsed_ns = run.facts.elapsed_ns;
     let is_busy = run.facts.source == RunSource::Sockets
         && elapsed_ns > 0
         && cpu_ns as f64 >= elapsed_ns as f64 * GENERATOR_BUSY_SHARE;

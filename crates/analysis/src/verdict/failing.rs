@@ -25,7 +25,8 @@ fn sessions(run: &Run) -> Option<ValidityIssue> {
 }
 
 fn answers(run: &Run) -> Option<ValidityIssue> {
-    let (statuses, responses) = (&run.snapshot.statuses, run.snapshot.tally.responses);
+    let statuses = &run.snapshot.statuses;
+    let responses = run.snapshot.tally.responses;
     let errors: u64 = statuses.range(400..).map(|(_, count)| count).sum();
     let all = responses > 0 && errors == responses;
     all.then(|| ValidityIssue::AllFailed { responses, statuses: statuses.clone() })

@@ -318,8 +318,10 @@ fn not_stationary(shift: &Shift, cut_ns: Option<u64>) -> String {
 
 /// Describes a shift: `from 10.00ms to 15.00ms at 40s`, or `from 10.00ms (until 20s) to 100.0ms (from 47s on)`.
 pub(crate) fn moved(shift: &Shift) -> String {
-    let (from, to) = (level(shift.from_ns), level(shift.to_ns));
-    let (at, until) = (seconds(shift.at_ns), seconds(shift.until_ns));
+    let from = level(shift.from_ns);
+    let to = level(shift.to_ns);
+    let at = seconds(shift.at_ns);
+    let until = seconds(shift.until_ns);
     let what = if at == until {
         format!("from {from} to {to} at {at}")
     } else {

@@ -185,7 +185,8 @@ fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
 
 fn generator_limit(run: &Run) -> Option<ValidityIssue> {
     let count = |cause| run.snapshot.causes.get(&cause).copied().unwrap_or(0);
-    let (no_local_port, no_file_descriptor) = (count(Cause::NoLocalPort), count(Cause::NoFileDescriptor));
+    let no_local_port = count(Cause::NoLocalPort);
+    let no_file_descriptor = count(Cause::NoFileDescriptor);
     let failed = no_local_port + no_file_descriptor;
     let arrivals = run.snapshot.tally.planned;
     let open_files_limit = run.facts.generator.as_ref().and_then(|generator| generator.open_files_limit);

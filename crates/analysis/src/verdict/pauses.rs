@@ -80,7 +80,8 @@ fn arrivals_hit(
     snapshot: &Snapshot,
     every: Option<&[RequestRecord]>,
 ) -> f64 {
-    let (from, to) = (pause.at_ns, pause.at_ns.saturating_add(pause.length_ns));
+    let from = pause.at_ns;
+    let to = pause.at_ns.saturating_add(pause.length_ns);
     let planned = match every {
         Some(records) => {
             let before = |ns: u64| records.partition_point(|record| record.intended_start < Timestamp(ns));
@@ -93,7 +94,8 @@ fn arrivals_hit(
 
 /// Returns the arrivals of second `i` between two instants, assuming an even distribution within the second.
 fn planned_between(i: u64, row: &SecondCounts, from_ns: u64, to_ns: u64) -> f64 {
-    let (begins, ends) = (i * NANOS_PER_SECOND, (i + 1) * NANOS_PER_SECOND);
+    let begins = i * NANOS_PER_SECOND;
+    let ends = (i + 1) * NANOS_PER_SECOND;
     let overlap_ns = to_ns.min(ends).saturating_sub(from_ns.max(begins));
     row.planned as f64 * overlap_ns as f64 / NANOS_PER_SECOND as f64
 }

@@ -128,7 +128,8 @@ mod tests {
             ValidityIssue::StartedLate { late_ns: 1, missed: 1, arrivals: 1, invalid: true },
         ];
         for issue in issues {
-            let (verdict, reasons) = (Some(issue.state()), vec![issue.code().to_owned()]);
+            let verdict = Some(issue.state());
+            let reasons = vec![issue.code().to_owned()];
             let shard = Shard { verdict, reasons, ..Shard::default() };
             assert_eq!(doubt(&shard), Some((VerdictState::Invalid, issue.code())));
         }

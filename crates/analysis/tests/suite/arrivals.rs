@@ -37,7 +37,8 @@ fn an_ideal_generator_is_on_time() {
         let found = fidelity(&run);
         assert_eq!((found.within_1ms, found.within_tenth_of_gap, found.displaced_by_generator), (1.0, 1.0, 0));
         assert!(found.mean_gap_ns.abs_diff(1_000_000) < 20_000, "{found:?}");
-        let (gaps, dispersion) = (found.gaps.unwrap(), found.dispersion.unwrap());
+        let gaps = found.gaps.unwrap();
+        let dispersion = found.dispersion.unwrap();
         assert_eq!((gaps.count + 1, gaps.distance, gaps.tolerance_ns), (found.issued, 0.0, found.mean_gap_ns / 10));
         assert_eq!(dispersion.planned, dispersion.actual);
         assert_eq!(gaps.exponential.is_some(), spacing == Spacing::Poisson);

@@ -307,7 +307,8 @@ fn a_file_in_which_stops_do_not_show_cannot_tell() {
     let once = rows(&service, 1, 10);
     assert_eq!(audit_of(&once, &file(1)).finding, AuditFinding::Certain);
     let moved = |row: &ForeignRequest, by: u64| ForeignRequest { start_ns: row.start_ns.map(|at| at + by), ..*row };
-    let (day, epoch) = (86_400_000_000_000, 1_700_000_000_000_000_000);
+    let day = 86_400_000_000_000;
+    let epoch = 1_700_000_000_000_000_000;
     let appended: Vec<_> = once.iter().copied().chain(once.iter().map(|row| moved(row, day))).collect();
     let mut of_1970: Vec<_> = once.iter().map(|row| moved(row, epoch)).collect();
     of_1970[3].start_ns = Some(0);

@@ -32,9 +32,10 @@ fn bracket(quantile: &Quantile) -> Option<(u64, u64)> {
 #[test]
 fn the_partner_is_the_quantile_without_the_generator() {
     let scenario = queue(0.8, 3);
-    let (ideal, run) = (simulated(&scenario), late(&scenario, SamplesOptions::default()));
-    let (truth, without) =
-        (sorted(&ideal, RequestRecord::response_time), sorted(&run, RequestRecord::without_generator));
+    let ideal = simulated(&scenario);
+    let run = late(&scenario, SamplesOptions::default());
+    let truth = sorted(&ideal, RequestRecord::response_time);
+    let without = sorted(&run, RequestRecord::without_generator);
     let fastest = sorted(&run, RequestRecord::service_time)[0];
     for quantile in findings(&run).response_time.quantiles.iter().filter(|quantile| quantile.supported) {
         let (low, high) = bracket(quantile).unwrap();

@@ -33,7 +33,8 @@ fn all_findings(runs: &[Run]) -> Vec<Findings> {
 }
 
 fn compared(a: &[Run], b: &[Run]) -> Comparison {
-    let (a, b) = (all_findings(a), all_findings(b));
+    let a = all_findings(a);
+    let b = all_findings(b);
     compare(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>())
 }
 
@@ -55,10 +56,13 @@ fn a_run_compared_with_itself_shows_no_difference() {
 
 #[test]
 fn a_fifth_is_found_and_has_a_direction() {
-    let (a, b) = (queues(0..5), queues(5..10).iter().map(slower).collect::<Vec<_>>());
-    let (there, back) = (compared(&a, &b), compared(&b, &a));
+    let a = queues(0..5);
+    let b = queues(5..10).iter().map(slower).collect::<Vec<_>>();
+    let there = compared(&a, &b);
+    let back = compared(&b, &a);
     assert!(there.between_runs_known());
-    let (p50, reversed) = (there.at(0.5).unwrap(), back.at(0.5).unwrap());
+    let p50 = there.at(0.5).unwrap();
+    let reversed = back.at(0.5).unwrap();
     assert_eq!((p50.difference, reversed.difference), (Difference::Slower, Difference::Faster));
     assert!(p50.ratio_low.unwrap() < 1.2 && p50.ratio_high.unwrap() > 1.2, "{p50:?}");
     let product = p50.ratio.unwrap() * reversed.ratio.unwrap();
@@ -179,7 +183,8 @@ fn apples_are_not_compared_with_oranges() {
         let verdicts = verdicts(&runs);
         objections(&[("one", &runs[0], &verdicts[0])], &[("two", &runs[1], &verdicts[1])])
     };
-    let (one, other) = (simulated(&queue(0.5, 1)), simulated(&queue(0.5, 2)));
+    let one = simulated(&queue(0.5, 1));
+    let other = simulated(&queue(0.5, 2));
     assert_eq!(told(&one, &other), Vec::<String>::new(), "seeds may differ");
     let faster = simulated(&queue(0.6, 1));
     assert_eq!(told(&one, &faster), ["the rate profile is 100/s in one and 120/s in two"]);

@@ -79,8 +79,9 @@ fn quantiles_that_a_tool_does_not_print_are_computed_and_marked() {
     data.metrics[Metric::ResponseTime as usize] = times;
     let row = row_of("mixed", &open(), &claims(LatencyFrom::Send, &[(0.5, 11)]), &data);
     let reported = row.reported.unwrap();
-    let (p50, p99, max) =
-        (reported.quantile(0.5).unwrap(), reported.quantile(0.99).unwrap(), reported.quantile(1.0).unwrap());
+    let p50 = reported.quantile(0.5).unwrap();
+    let p99 = reported.quantile(0.99).unwrap();
+    let max = reported.quantile(1.0).unwrap();
     assert_eq!((p50.value_ns, p50.printed), (11 * MS, true));
     assert!(!p99.printed && p99.value_ns.abs_diff(400 * MS) < MS && max.value_ns == 400 * MS, "{p99:?} {max:?}");
     let silent = row_of("silent", &open(), &claims(LatencyFrom::Send, &[]), &Snapshot::default());

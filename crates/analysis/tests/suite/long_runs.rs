@@ -25,7 +25,8 @@ fn long(mut scenario: Scenario, per_second: f64) -> Scenario {
 /// Ten times as slow for the first 303 s.
 fn warming() -> Scenario {
     let mut scenario = long(scenario("01"), 20.0);
-    let (from, to) = (Timestamp(303 * S), Timestamp(303 * S + 1));
+    let from = Timestamp(303 * S);
+    let to = Timestamp(303 * S + 1);
     scenario.service.baseline = Nanos::from_millis(100);
     scenario.service.faults = vec![Fault::Ramp { from, to, target: Nanos::from_millis(10) }];
     scenario
@@ -33,7 +34,8 @@ fn warming() -> Scenario {
 
 #[test]
 fn a_warm_up_is_found_to_an_interval_and_cut_between_two() {
-    let (scenario, run) = (warming(), without_samples(&warming()));
+    let scenario = warming();
+    let run = without_samples(&warming());
     assert_eq!(run.snapshot.intervals.width_s(), 4);
     let found = settling(&run);
     assert_eq!((found.state, found.cut_ns), (Settles, Some(304 * S)), "{found:?}");
@@ -78,9 +80,11 @@ fn saturation_is_seen_in_long_intervals() {
 #[test]
 fn dependence_is_seen_in_long_intervals() {
     let scenario = long(queue(0.8, 1), 160.0);
-    let (every, folded) = (findings(&simulated(&scenario)), findings(&without_samples(&scenario)));
+    let every = findings(&simulated(&scenario));
+    let folded = findings(&without_samples(&scenario));
     for (every, folded) in every.response_time.quantiles.iter().zip(&folded.response_time.quantiles).take(4) {
-        let (a, b) = (every.effective_n.unwrap() as f64, folded.effective_n.unwrap() as f64);
+        let a = every.effective_n.unwrap() as f64;
+        let b = folded.effective_n.unwrap() as f64;
         assert!(b > a / 2.0 && b < a * 2.0, "p{}: {a} by requests, {b} by intervals", every.q * 100.0);
     }
 }

@@ -47,7 +47,8 @@ fn a_single_quantile_is_that_of_the_table() {
 #[test]
 fn a_metric_of_few_arrivals_is_there_where_it_was_recorded() {
     let run = simulated(&scenario("01"));
-    let (without, with) = (findings(&run), findings(&troubled(&run)));
+    let without = findings(&run);
+    let with = findings(&troubled(&run));
     for metric in [Metric::FirstByteTime, Metric::SendWait] {
         assert_eq!(without.metrics[metric], Distribution::default(), "{metric:?}");
         assert!(with.metrics[metric].count > 0, "{metric:?}");

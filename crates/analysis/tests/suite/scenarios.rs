@@ -115,7 +115,8 @@ fn a_closed_loop_omits_the_stall_and_an_open_one_does_not() {
     let mut closed = scenario.clone();
     let horizon = scenario.workload.model.horizon();
     closed.workload.model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
-    let (closed, open) = (simulated(&closed), simulated(&scenario));
+    let closed = simulated(&closed);
+    let open = simulated(&scenario);
     let truth = truth::truth(&scenario).unwrap();
     let stall = (Timestamp(30_000_000_000), Nanos::from_secs(1));
     let three = omission::comparison((&closed, &findings(&closed)), (&open, &findings(&open)), &truth, Some(stall));
@@ -164,7 +165,8 @@ fn error_statuses_are_answers_and_shown_apart() {
     scenario.service.faults = vec![Fault::ErrorStatus { status: 503, immediately: true, select }];
     for run in [simulated(&scenario), without_samples(&scenario)] {
         let found = findings(&run);
-        let (success, errors) = (found.response_time_success.unwrap(), found.response_time_error_status.unwrap());
+        let success = found.response_time_success.unwrap();
+        let errors = found.response_time_error_status.unwrap();
         assert_eq!((found.response_time.count, success.count, errors.count), (60_000, 54_000, 6_000));
         let fastest = success.min_ns.unwrap();
         assert!((9_990_000..=10_000_000).contains(&fastest), "{fastest}");

@@ -32,7 +32,8 @@ fn assert_near(got: f64, expected: u64, what: &str) {
 }
 
 fn assert_sound(run: &Run, series: &RunSeries) {
-    let (time, tally) = (&series.time, &run.snapshot.tally);
+    let time = &series.time;
+    let tally = &run.snapshot.tally;
     assert!(time.columns <= TimeAxis::MAX_COLUMNS);
     let lists = [series.heat_map.cells.len(), series.heat_map.unanswered.len()];
     let lists = lists.into_iter().chain([series.load.planned_per_s.len(), series.load.backlog.len()]);
@@ -366,7 +367,8 @@ proptest! {
             records.into_iter().filter(|record| record.end < Timestamp(100_000 * S)).collect::<Vec<_>>()
         };
         let kept = SamplesOptions { capacity: 1_000, slowest: 10 };
-        let (mut one, other) = (snapshot(&within(a), 0, kept), snapshot(&within(b), 0, kept));
+        let mut one = snapshot(&within(a), 0, kept);
+        let other = snapshot(&within(b), 0, kept);
         match swap {
             0 => one.seconds = other.seconds,
             1 => one.intervals = other.intervals,

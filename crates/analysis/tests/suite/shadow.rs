@@ -29,10 +29,12 @@ fn assert_like(shadow: &ClosedLoopShadow, closed: &Findings, quantiles: &[f64], 
     for q in quantiles {
         let of_shadow = shadow.quantiles.iter().find(|quantile| quantile.q == *q).unwrap();
         let of_closed = closed.response_time.quantiles.iter().find(|quantile| quantile.q == *q).unwrap();
-        let (a, b) = (of_shadow.value_ns.unwrap() as f64, of_closed.value_ns.unwrap() as f64);
+        let a = of_shadow.value_ns.unwrap() as f64;
+        let b = of_closed.value_ns.unwrap() as f64;
         assert!((a / b - 1.0).abs() < 0.10, "{what} at {q}: {a} instead of {b}");
     }
-    let (a, b) = (shadow.requests as f64, closed.response_time.count as f64);
+    let a = shadow.requests as f64;
+    let b = closed.response_time.count as f64;
     assert!((a / b - 1.0).abs() < 0.05, "{what}: {a} requests instead of {b}");
 }
 
@@ -59,7 +61,8 @@ fn it_is_what_a_closed_loop_reports() {
 #[test]
 fn the_far_tail_of_a_stall() {
     let scenario = scenario("02");
-    let (shadow, closed) = (shadow_of(&scenario, 100, SamplesOptions::default()), closed(&scenario, 100));
+    let shadow = shadow_of(&scenario, 100, SamplesOptions::default());
+    let closed = closed(&scenario, 100);
     assert_like(&shadow, &closed, &[0.5, 0.99, 0.999], "100 users");
 }
 
@@ -98,7 +101,8 @@ fn chance_is_not_omission() {
         (varied.service.variation, varied.service.seed) = (Variation::Exponential, seed);
         let Some(shadow) = findings(&simulated(&varied)).closed_loop_shadow else { continue };
         for quantile in &shadow.quantiles {
-            let (low, high) = (quantile.omission_low.unwrap_or(0.0), quantile.omission_high.unwrap_or(f64::INFINITY));
+            let low = quantile.omission_low.unwrap_or(0.0);
+            let high = quantile.omission_high.unwrap_or(f64::INFINITY);
             assert!(low <= 1.0 && high >= 1.0, "{rate}/s, seed {seed}: {quantile:?}");
             assert!(quantile.omission_factor.is_none_or(|factor| factor >= low && factor <= high), "{quantile:?}");
         }
@@ -132,10 +136,11 @@ fn errors_are_counted_apart() {
     let mut holes = scenario("01");
     holes.service.faults = vec![Fault::BlackHole { select: Selector { every: Some(50), ..Selector::default() } }];
     holes.workload.limits.timeout = Some(Nanos::from_secs(2));
-    let (shadow, closed) = (shadow_of(&holes, 50, SamplesOptions::default()), closed(&holes, 50));
+    let shadow = shadow_of(&holes, 50, SamplesOptions::default());
+    let closed = closed(&holes, 50);
     let share = |n: u64, of: u64| n as f64 / of as f64;
-    let (a, b) =
-        (share(shadow.unanswered, shadow.requests), share(closed.response_time.censored, closed.tally.planned));
+    let a = share(shadow.unanswered, shadow.requests);
+    let b = share(closed.response_time.censored, closed.tally.planned);
     assert!((a / b - 1.0).abs() < 0.15, "{a} {b}");
     let p99 = &shadow.quantiles[3];
     assert!(p99.at_least && p99.omission_factor.unwrap() > 150.0, "{p99:?}");

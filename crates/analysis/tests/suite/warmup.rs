@@ -55,30 +55,35 @@ fn assert_same_counts(cut: &Snapshot, measured: &Snapshot) {
 
 #[test]
 fn from_every_request_it_is_exact() {
-    let (scenario, from) = (mixed(), Timestamp(15 * S));
+    let scenario = mixed();
+    let from = Timestamp(15 * S);
     for from in [from, Timestamp(15 * S + 123_456_789)] {
         let cut = without_warmup(&simulated(&scenario), from).unwrap();
         let measured = with_warmup(scenario.clone(), from, SimOptions::default());
         assert_same_counts(&cut.snapshot, &measured.snapshot);
         assert_eq!(cut.snapshot.seconds, measured.snapshot.seconds);
         assert_eq!(cut.facts.offered, measured.facts.offered);
-        let (cut, measured) = (findings(&cut), findings(&measured));
+        let cut = findings(&cut);
+        let measured = findings(&measured);
         assert_eq!(cut, measured);
     }
 }
 
 #[test]
 fn from_seconds_it_is_the_same_to_the_resolution() {
-    let (scenario, from) = (mixed(), Timestamp(15 * S));
+    let scenario = mixed();
+    let from = Timestamp(15 * S);
     for samples in [SamplesOptions::NONE, SamplesOptions { capacity: 5_000, slowest: 500 }] {
         let options = SimOptions { samples, ..SimOptions::default() };
         let cut = without_warmup(&simulate(&scenario, options).unwrap(), from).unwrap();
         let measured = with_warmup(scenario.clone(), from, options);
         assert_same_counts(&cut.snapshot, &measured.snapshot);
-        let (cut, measured) = (findings(&cut), findings(&measured));
+        let cut = findings(&cut);
+        let measured = findings(&measured);
         assert_eq!(cut.response_time.quantiles.len(), measured.response_time.quantiles.len());
         for (cut, measured) in cut.response_time.quantiles.iter().zip(&measured.response_time.quantiles) {
-            let (a, b) = (cut.value_ns.unwrap() as f64, measured.value_ns.unwrap() as f64);
+            let a = cut.value_ns.unwrap() as f64;
+            let b = measured.value_ns.unwrap() as f64;
             assert!((a / b - 1.0).abs() < 0.002, "{}: {a} {b}", cut.q);
         }
         let mean = |found: &truetail_run::Findings| found.response_time.mean_ns.unwrap();

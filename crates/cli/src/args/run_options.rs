@@ -116,7 +116,8 @@ pub fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W
 /// Returns the options among `args` that were given on the command line.
 pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
     let words = |arg: &Arg| {
-        let (id, long) = (arg.get_id().as_str(), arg.get_long()?);
+        let id = arg.get_id().as_str();
+        let long = arg.get_long()?;
         let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
         let values = matches.get_raw(id).into_iter().flatten().map(OsString::from);
         let words = if arg.get_action().takes_values() { words_of(long, values) } else { vec![flag(long)] };

@@ -20,7 +20,8 @@ pub fn length(text: &str) -> Result<Nanos, String> {
 
 /// Parses a share such as `5%` or `0.05`, from `LOW` to `HIGH` thousandths.
 pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, String> {
-    let (low, high) = (f64::from(LOW) / 1e3, f64::from(HIGH) / 1e3);
+    let low = f64::from(LOW) / 1e3;
+    let high = f64::from(HIGH) / 1e3;
     let malformed = || format!("'{text}' is not a share; write a number such as {}%", high * 10.0);
     let number = |text: &str| text.trim().parse::<f64>().map_err(|_| malformed());
     let share = match text.trim().strip_suffix('%') {

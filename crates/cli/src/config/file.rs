@@ -127,7 +127,8 @@ fn tables(
     let table = table.ok_or_else(|| source.error(place, format!("'{kind}': write a name, such as [{kind}.api]")))?;
     let mut tables = BTreeMap::new();
     for (key, value) in in_order(table) {
-        let (name, place) = (key.get_ref(), key.span().start);
+        let name = key.get_ref();
+        let place = key.span().start;
         if value.get_ref().as_table().is_none() {
             return Err(source.error(place, format!("'{name}' in [{kind}]: write a name, such as [{kind}.api]")));
         }

@@ -23,7 +23,8 @@ impl DueArrivals {
         let workload = &plan.workload;
         let arrivals = match &workload.model {
             LoadModel::Open(schedule) => {
-                let (first, stride) = (plan.stripe.index(), plan.stripe.count());
+                let first = plan.stripe.index();
+                let stride = plan.stripe.count();
                 Some(schedule.stripe(u64::from(first), u64::from(stride)))
             }
             LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,

@@ -103,7 +103,8 @@ pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
 
 /// Returns the progress of a run that has ended, from its books.
 fn progress_at_end(run: &Run) -> RunProgress {
-    let (measured, warmup) = (&run.snapshot.tally, &run.snapshot.warmup);
+    let measured = &run.snapshot.tally;
+    let warmup = &run.snapshot.warmup;
     let issued = measured.issued + warmup.issued;
     let answered = measured.responses + warmup.responses;
     let seconds = run.facts.elapsed_ns as f64 / 1e9;

@@ -125,7 +125,8 @@ impl Screen {
 
     fn draw(&mut self) {
         self.history.add(self.figures.now());
-        let (state, note) = (self.states.latest(), output::latest_held_note());
+        let state = self.states.latest();
+        let note = output::latest_held_note();
         let view = View {
             state: state.as_deref(),
             history: &self.history,

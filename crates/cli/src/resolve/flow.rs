@@ -55,7 +55,8 @@ pub fn read(
 ) -> Result<Flow> {
     let text = input::text(file)?;
     if text.len() > MAX_FLOW_BYTES {
-        let (name, limit) = (file.display(), MAX_FLOW_BYTES >> 20);
+        let name = file.display();
+        let limit = MAX_FLOW_BYTES >> 20;
         return Err(runtime_error(format!("{name} is larger than {limit} MiB, the limit")));
     }
     let variables: Vec<_> = variables.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();

@@ -32,7 +32,8 @@ pub(super) fn realtime(args: &RunArgs, plan: &Plan) -> Result<bool> {
     if !args.realtime {
         return Ok(false);
     }
-    let (workers, processors) = (plan.effective_threads(), host::cpus());
+    let workers = plan.effective_threads();
+    let processors = host::cpus();
     if plan.precision.timing == Timing::Precise && workers >= processors {
         return Err(usage_error(format!(
             "--realtime and --timing precise would spin on all {processors} processors and let nothing else run; use fewer \

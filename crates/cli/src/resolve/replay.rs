@@ -36,7 +36,8 @@ pub fn notes(args: &RunArgs, replay: &Replay) -> Vec<String> {
 
 /// Refuses options that the recording sets.
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
-    let (when, what) = ("the recording says when requests are sent", "the recording says what is sent");
+    let when = "the recording says when requests are sent";
+    let what = "the recording says what is sent";
     let given = [
         ("--rate", args.rate.is_some(), when),
         ("--profile", args.profile.is_some(), when),

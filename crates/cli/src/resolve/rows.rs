@@ -26,7 +26,8 @@ pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Op
         (false, _) => {}
     }
     if let Some(twice) = args.flow.given.variable.iter().find(|variable| columns.contains(&variable.name)) {
-        let (name, file) = (&twice.name, &data.name);
+        let name = &twice.name;
+        let file = &data.name;
         let option = if args.flow.setup.is_some() { "--variable or --setup," } else { "--variable" };
         return Err(usage_error(format!("{option} {name} and the column {name} of {file} contradict each other")));
     }

@@ -64,7 +64,8 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
         Some(StartAt::After(time)) => Ok(Some(now.saturating_add(time.0))),
         Some(StartAt::At(at)) if at >= now => Ok(Some(at)),
         Some(StartAt::At(at)) => {
-            let (ago, left) = (Nanos(now - at), workload.model.horizon().duration);
+            let ago = Nanos(now - at);
+            let left = workload.model.horizon().duration;
             let help = "give an instant that is still to come, or +10s";
             if args.machines.stripe.is_none() {
                 return Err(usage_error(format!("--start-at was {} ago; {help}", seconds(ago))));

@@ -21,7 +21,8 @@ use crate::error::{ExitCode, Result, usage_error};
 pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
     let (a, b) = sides(args.runs, args.against)?;
-    let (a, b) = (load_all(&a)?, load_all(&b)?);
+    let a = load_all(&a)?;
+    let b = load_all(&b)?;
     let beyond = |expected| objections_except(expected, &with_verdicts(&a), &with_verdicts(&b));
     let objections = beyond(match args.compare_as {
         Some(CompareAs::Hosts) => ExpectedDifference::Target,

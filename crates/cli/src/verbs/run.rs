@@ -245,7 +245,8 @@ fn try_request(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>
     }
     let note = answer.note();
     if note.is_some() {
-        let (first, status) = (plan.target.first_requests(), answer.status);
+        let first = plan.target.first_requests();
+        let status = answer.status;
         output::note(&format!("{first} answers with status {status}; sending the load all the same"));
     }
     Ok(note.into_iter().collect())

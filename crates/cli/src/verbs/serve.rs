@@ -25,7 +25,8 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
     if args.truth.is_some() && args.truth == args.truth_events {
         return Err(usage_error("--truth and --truth-events name the same file; give each its own"));
     }
-    let (truth, events) = (log(args.truth.as_deref()), log(args.truth_events.as_deref()));
+    let truth = log(args.truth.as_deref());
+    let events = log(args.truth_events.as_deref());
     let certificate = args.cert.as_deref().zip(args.key.as_deref());
     let certificate = certificate.map(|(chain, key)| certificate_of(chain, key)).transpose()?;
     let scheme = if certificate.is_some() { "https" } else { "http" };

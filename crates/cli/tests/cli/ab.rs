@@ -8,8 +8,10 @@ use super::support::{ServeProcess, TestDir, TestProcess, assert_complete};
 
 /// Starts two servers. Returns their folders first; the test runs in the first folder.
 fn servers() -> (TestDir, TestDir, ServeProcess, ServeProcess) {
-    let (dir, other) = (TestDir::new(), TestDir::new());
-    let (a, b) = (ServeProcess::start(&dir, "01"), ServeProcess::start(&other, "01"));
+    let dir = TestDir::new();
+    let other = TestDir::new();
+    let a = ServeProcess::start(&dir, "01");
+    let b = ServeProcess::start(&other, "01");
     (dir, other, a, b)
 }
 
@@ -44,7 +46,9 @@ fn sides_run_in_turns_and_each_run_is_kept() {
     let times = ["round-1-a", "round-1-b", "round-2-b", "round-2-a"].map(|name| started(&dir, name));
     assert!(times.is_sorted(), "A B B A: {times:?}");
     let run = |name: &str| assert_complete(&dir.path().join("out").join(name));
-    let (one, other, next) = (run("round-1-a"), run("round-1-b"), run("round-2-a"));
+    let one = run("round-1-a");
+    let other = run("round-1-b");
+    let next = run("round-2-a");
     assert_eq!(one["schedule_hash"], other["schedule_hash"], "sides share the schedule of a round");
     let command = |run: &Value| run["command"].as_str().expect("a command").to_owned();
     assert!(command(&one).starts_with(&format!("truetail run {} ", a.api())), "{}", command(&one));

@@ -106,7 +106,8 @@ fn what_a_file_cannot_tell_is_said() {
 #[test]
 fn several_files_become_an_array() {
     let dir = TestDir::new();
-    let (stall, healthy) = (captured("hey/0.1.4/stall/samples.csv"), captured("hey/0.1.4/healthy/samples.csv"));
+    let stall = captured("hey/0.1.4/stall/samples.csv");
+    let healthy = captured("hey/0.1.4/healthy/samples.csv");
     let output = audit(&dir, &[&healthy, &stall, "--json"]);
     let findings: Vec<Value> =
         output.json().as_array().expect("two").iter().map(|one| one["finding"].clone()).collect();
@@ -176,7 +177,8 @@ fn a_correction_adds_what_a_client_would_have_sent() {
 fn where_nothing_is_corrected_no_column_is_empty() {
     let dir = TestDir::new();
     let text = |file: &str| dir.truetail(&["audit", &captured(file)]).stdout;
-    let (none, some) = (text("ab/2.3/healthy/samples.tsv"), text("ab/2.3/stall/samples.tsv"));
+    let none = text("ab/2.3/healthy/samples.tsv");
+    let some = text("ab/2.3/stall/samples.tsv");
     let heads = |text: &str| text.lines().find(|line| line.contains("reported")).expect("a table").trim().to_owned();
     assert_eq!(heads(&none), "reported", "{none}");
     assert!(heads(&some).ends_with("bounds"), "{some}");

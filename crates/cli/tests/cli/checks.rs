@@ -18,7 +18,8 @@ type Answers = Arc<dyn Fn(u64) -> Option<Vec<u8>> + Send + Sync>;
 fn serve(answers: impl Fn(u64) -> Option<Vec<u8>> + Send + Sync + 'static) -> String {
     let (answers, count): (Answers, _) = (Arc::new(answers), Arc::new(AtomicU64::new(0)));
     listen(move |socket| {
-        let (answers, count) = (Arc::clone(&answers), Arc::clone(&count));
+        let answers = Arc::clone(&answers);
+        let count = Arc::clone(&count);
         thread::spawn(move || answer_all(socket, &answers, &count));
     })
 }
@@ -100,7 +101,8 @@ fn kept(folder: &Path) -> Vec<Value> {
 #[test]
 fn answers_that_fail_are_counted_kept_and_in_the_distribution() {
     for form in [json, chunked] {
-        let (url, dir) = (serve(move |nth| Some(form(if nth % 4 == 3 { BAD } else { GOOD }))), TestDir::new());
+        let url = serve(move |nth| Some(form(if nth % 4 == 3 { BAD } else { GOOD })));
+        let dir = TestDir::new();
         let (output, run) = run(&dir, &url, &[&CHECKS[..], &["-n", "60"]].concat());
         assert_code(&output, &run, 3);
         assert_eq!(run["checks"][1]["text"], "jsonpath $.items[0].id == 7");
@@ -121,7 +123,8 @@ fn answers_that_fail_are_counted_kept_and_in_the_distribution() {
 
 #[test]
 fn a_whole_of_two_runs_has_the_checks_of_both() {
-    let (url, dir) = (serve(|nth| Some(json(if nth % 5 == 0 { BAD } else { GOOD }))), TestDir::new());
+    let url = serve(|nth| Some(json(if nth % 5 == 0 { BAD } else { GOOD })));
+    let dir = TestDir::new();
     for folder in ["a", "b"] {
         let output = dir.truetail(&[
             "run",
@@ -146,7 +149,8 @@ fn a_whole_of_two_runs_has_the_checks_of_both() {
 
 #[test]
 fn checks_that_pass_leave_nothing_behind() {
-    let (url, dir) = (serve(|_| Some(json(GOOD))), TestDir::new());
+    let url = serve(|_| Some(json(GOOD)));
+    let dir = TestDir::new();
     let (output, run) =
         run(&dir, &url, &[&CHECKS[..], &["-n", "40", "--check", "body matches /\"state\": ?\"ok\"/"]].concat());
     assert_code(&output, &run, 0);
@@ -157,7 +161,8 @@ fn checks_that_pass_leave_nothing_behind() {
 
 #[test]
 fn what_has_no_answer_is_neither_passed_nor_failed() {
-    let (url, dir) = (serve(|nth| (nth % 3 != 1).then(|| json(GOOD))), TestDir::new());
+    let url = serve(|nth| (nth % 3 != 1).then(|| json(GOOD)));
+    let dir = TestDir::new();
     let (_, lost) = run(&dir, &url, &["-n", "60", "--check", "body contains ok"]);
     assert!(lost["tally"]["responses"].as_u64() < Some(60), "{}", lost["tally"]);
     assert_eq!(failed(&lost), [0]);
@@ -206,7 +211,8 @@ fn answer_all_in_http2(mut socket: TcpStream) -> Option<()> {
 
 #[test]
 fn headers_and_bodies_are_seen_in_http2() {
-    let (url, dir) = (serve_http2(), TestDir::new());
+    let url = serve_http2();
+    let dir = TestDir::new();
     let checks =
         ["--check", "header content-type == application/json", "--check", "body == no", "--check", "body == ok"];
     let (output, run) = run(&dir, &url, &[&["--http2", "-n", "60"], &checks[..]].concat());
@@ -219,7 +225,8 @@ fn headers_and_bodies_are_seen_in_http2() {
 
 #[test]
 fn the_answer_before_the_load_is_checked_too_and_not_counted() {
-    let (url, dir) = (serve(|_| Some(json(GOOD))), TestDir::new());
+    let url = serve(|_| Some(json(GOOD)));
+    let dir = TestDir::new();
     let (output, run) = run(&dir, &url, &["-n", "20", "--check", "jsonpath $.state == down"]);
     assert_eq!((failed(&run), output.stderr.lines().count()), (vec![20], 1), "{output:?}");
     assert!(output.stderr.contains("the answer before the load fails the check"), "{output:?}");

@@ -36,7 +36,8 @@ fn assert_nothing_told(output: &CommandOutput, folder: &Path) {
 fn a_password_reaches_the_server_and_nobody_else() {
     let files = TestDir::new();
     for give in ["url", "user", "targets", "curl"] {
-        let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
+        let server = RawServer::start_whole(ANSWER);
+        let dir = TestDir::new();
         let url = server.url.replace("http://", &format!("http://{IN_URL}@"));
         files.file("targets", &format!("GET {url}\n"));
         let targets = files.path().join("targets").display().to_string();

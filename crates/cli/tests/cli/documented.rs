@@ -31,7 +31,8 @@ fn below(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the lines of indented or fenced blocks of a page, without indentation. A trailing backslash joins lines.
 fn blocks(page: &str) -> Vec<String> {
-    let (mut fenced, mut goes_on) = (false, false);
+    let mut fenced = false;
+    let mut goes_on = false;
     let mut lines: Vec<String> = Vec::new();
     for line in page.lines() {
         fenced ^= line.starts_with("```");

@@ -46,7 +46,8 @@ impl Explore {
     }
 
     fn ask_with(&self, headers: &str, method: &str, path: &str, body: &str) -> (u16, String) {
-        let (host, length) = (&self.address, body.len());
+        let host = &self.address;
+        let length = body.len();
         let mut stream = TcpStream::connect(host).expect("it listens");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"

@@ -87,7 +87,8 @@ fn measured(dir: &TestDir, flow: &str, url: &str, more: &str) -> (CommandOutput,
 
 #[test]
 fn streams_of_steps_have_books_with_what_was_not_reached() {
-    let (url, dir) = (serve(), TestDir::new());
+    let url = serve();
+    let dir = TestDir::new();
     let (output, run_file) =
         measured(&dir, CHAT, &url, "-r 100 -d 400ms --llm openai-chat --slo e2e<60s --vllm-json v.json");
     // Of 40 sessions, 10 end at their login. Of 30 second chats, 6 have no end.
@@ -116,7 +117,8 @@ fn streams_of_steps_have_books_with_what_was_not_reached() {
 
 #[test]
 fn stripes_of_streams_of_steps_are_merged() {
-    let (url, dir) = (serve(), TestDir::new());
+    let url = serve();
+    let dir = TestDir::new();
     for stripe in [1, 2] {
         run(&dir, CHAT, &url, &format!("-r 100 -d 400ms --stream sse --stripe {stripe}/2 --out part{stripe}"));
     }
@@ -130,7 +132,8 @@ fn stripes_of_streams_of_steps_are_merged() {
 /// The first step of a session has an intended start even if it is not issued, and stays in the books.
 #[test]
 fn a_session_that_never_began_leaves_its_first_stream_in_the_books() {
-    let (url, dir) = (serve(), TestDir::new());
+    let url = serve();
+    let dir = TestDir::new();
     let flow = "# truetail: stream\nGET {{host}}/idle\n\n# truetail: stream\nGET {{host}}/chat\n";
     let (output, run_file) = measured(&dir, flow, &url, "-r 100 -d 100ms -c 1 --drain 200ms --stream sse");
     let tally = &run_file["stream"]["tally"];
@@ -143,10 +146,12 @@ fn a_session_that_never_began_leaves_its_first_stream_in_the_books() {
 
 #[test]
 fn a_stream_that_stands_still_ends_its_session() {
-    let (url, dir) = (serve(), TestDir::new());
+    let url = serve();
+    let dir = TestDir::new();
     let flow = "GET {{host}}/login\n\n# truetail: stream\nGET {{host}}/idle\nHTTP 200\n\nGET {{host}}/login\n";
     let (output, run_file) = measured(&dir, flow, &url, "-r 100 -d 60ms --stream sse --idle-timeout 50ms");
-    let (sessions, tally) = (&run_file["sessions"], &run_file["stream"]["tally"]);
+    let sessions = &run_file["sessions"];
+    let tally = &run_file["stream"]["tally"];
     assert_eq!((&tally["idle"], &tally["planned"]), (&6.into(), &6.into()), "{output:?}");
     assert_eq!(sessions["steps"][1]["ended_here"], json!({"timed_out": 6}), "{sessions}");
 }
@@ -154,11 +159,13 @@ fn a_stream_that_stands_still_ends_its_session() {
 /// Streams count by their own due times. Streams not reached count by the arrivals of their sessions.
 #[test]
 fn repeated_streams_and_a_warm_up_have_books_that_balance() {
-    let (url, dir) = (serve(), TestDir::new());
+    let url = serve();
+    let dir = TestDir::new();
     let flow =
         "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\n[Options]\nrepeat: 3\nHTTP 200\n";
     let (_, run_file) = measured(&dir, flow, &url, "-r 100 -d 400ms --warmup 105ms --llm openai-chat");
-    let (tally, step) = (&run_file["stream"]["tally"], &run_file["sessions"]["steps"][1]);
+    let tally = &run_file["stream"]["tally"];
+    let step = &run_file["sessions"]["steps"][1];
     // Some of the 29 measured sessions end at their login. Later requests of warm-up sessions count as well.
     let of = |name: &str| tally[name].as_u64().unwrap_or(0);
     assert_eq!(step["reached"].as_u64().unwrap() + of("not_reached"), 29 * 3, "{step}");
@@ -169,7 +176,8 @@ fn repeated_streams_and_a_warm_up_have_books_that_balance() {
 
 #[test]
 fn streams_of_steps_are_read_in_http2_too() {
-    let (url, dir) = (super::http2::serve(7), TestDir::new());
+    let url = super::http2::serve(7);
+    let dir = TestDir::new();
     let flow = "GET {{host}}/login\nHTTP 200\n\n# truetail: stream\nGET {{host}}/chat\nHTTP 200\n";
     let (_, run_file) = measured(&dir, flow, url.trim_end_matches('/'), "-r 100 -d 200ms --http2 --stream chunks");
     let streams = &run_file["stream"];
@@ -180,7 +188,8 @@ fn streams_of_steps_are_read_in_http2_too() {
 /// A chat that was not reached because its login failed is certainly lost.
 #[test]
 fn a_gate_knows_which_streams_were_lost() {
-    let (url, dir) = (serve(), TestDir::new());
+    let url = serve();
+    let dir = TestDir::new();
     let (output, run_file) =
         measured(&dir, CHAT, &url, "-r 100 -d 400ms --stream sse --fail-if incomplete-streams>20%");
     assert_eq!((&run_file["gates"][0]["state"], output.code), (&"fails".into(), Some(3)), "{}", run_file["gates"]);

@@ -63,7 +63,8 @@ fn run(dir: &TestDir, more: &[&str]) -> CommandOutput {
 
 #[test]
 fn a_flow_is_run_and_its_books_balance() {
-    let (host, dir) = (format!("host={}", serve()), TestDir::new());
+    let host = format!("host={}", serve());
+    let dir = TestDir::new();
     let gates = ["--fail-if", "session-time p50 > 30s", "--fail-if", "p50{login} > 30s"];
     let failing = ["--fail-if", "incomplete-sessions > 1%", "--variable", "password=hunter2"];
     let output =
@@ -72,7 +73,8 @@ fn a_flow_is_run_and_its_books_balance() {
     assert!(matches!(output.code, Some(3 | 4)), "{output:?}");
     let run = output.json();
     assert_balanced(&run);
-    let (sessions, gates) = (&run["sessions"], &run["gates"]);
+    let sessions = &run["sessions"];
+    let gates = &run["gates"];
     let tally = serde_json::json!({"planned": 40, "begun": 40, "never_begun": 0, "completed": 30, "ended_early": 10,
         "in_flight_at_end": 0});
     assert_eq!(sessions["tally"], tally);
@@ -102,7 +104,8 @@ fn sessions_of(folder: &Path) -> Value {
 /// Every fourth of 40 sessions ends at its second step.
 #[test]
 fn single_sessions_are_saved_drawn_and_merged() {
-    let (dir, host) = (TestDir::new(), format!("host={}", serve()));
+    let dir = TestDir::new();
+    let host = format!("host={}", serve());
     for folder in ["a", "b"] {
         run(&dir, &["--variable", &host, "--out", folder]);
     }
@@ -143,7 +146,8 @@ fn run_two(dir: &TestDir, host: &str, more: &[&str]) -> CommandOutput {
 
 #[test]
 fn each_session_follows_one_of_two_flows_on_however_many_machines() {
-    let (host, dir) = (format!("host={}", serve()), TestDir::new());
+    let host = format!("host={}", serve());
+    let dir = TestDir::new();
     let gates = [
         "--fail-if",
         "session-time p50{look} > 30s",
@@ -191,7 +195,8 @@ fn each_session_follows_one_of_two_flows_on_however_many_machines() {
 
 #[test]
 fn a_setup_runs_once_and_its_captures_reach_every_session() {
-    let (host, dir) = (format!("host={}", serve()), TestDir::new());
+    let host = format!("host={}", serve());
+    let dir = TestDir::new();
     dir.file(
         "setup.hurl",
         "GET {{host}}/again\nHTTP 200\n[Captures]\ntoken: header \"X-Token\"\nnth: header \"X-Nth\"\n",
@@ -202,11 +207,13 @@ fn a_setup_runs_once_and_its_captures_reach_every_session() {
     );
     let load = ["run", "--flow", "list.hurl", "--setup", "setup.hurl", "-r", "50", "-d", "800ms", "--variable", &host];
     let run = |more: &[&str]| dir.truetail(&[&load[..], more].concat());
-    let (first, second) = (run(&["--json"]), run(&["--json"]));
+    let first = run(&["--json"]);
+    let second = run(&["--json"]);
     let [one, other] = [&first, &second].map(CommandOutput::json);
     assert!(first.stderr.contains("--setup setup.hurl: 1 request before the load"), "{first:?}");
     assert_balanced(&one);
-    let (tally, sessions) = (&one["tally"]["responses"], &one["sessions"]["tally"]);
+    let tally = &one["tally"]["responses"];
+    let sessions = &one["sessions"]["tally"];
     assert_eq!((tally, &sessions["planned"], &sessions["completed"]), (&40.into(), &40.into(), &40.into()));
     // The two runs sent different values, and are the same load.
     assert_eq!(one["scenario"], other["scenario"]);
@@ -252,7 +259,9 @@ fn a_setup_runs_once_and_its_captures_reach_every_session() {
 
 #[test]
 fn a_flow_may_go_to_several_servers() {
-    let (login, list, dir) = (serve(), serve(), TestDir::new());
+    let login = serve();
+    let list = serve();
+    let dir = TestDir::new();
     dir.file("login.hurl", "GET {{login}}/login\nHTTP 200\n[Captures]\nkey: header \"X-Token\"\n");
     dir.file(
         "shop.hurl",
@@ -340,7 +349,8 @@ fn two_flows_that_do_not_fit_together_are_refused_in_one_line() {
 
 #[test]
 fn a_flow_over_http2_has_the_books_of_any_other() {
-    let (url, dir) = (super::http2::serve(7), TestDir::new());
+    let url = super::http2::serve(7);
+    let dir = TestDir::new();
     let host = format!("host={}", url.trim_end_matches('/'));
     let flow = "GET {{host}}/a\nHTTP/2 200\n\nPOST {{host}}/b\n`text`\nHTTP 200\n[Asserts]\nbody == \"ok\"\n";
     fs::write(dir.path().join("two.hurl"), flow).expect("a file");

@@ -22,7 +22,8 @@ fn is_harmless(text: &str) -> bool {
 
 #[test]
 fn nothing_from_outside_commands_the_terminal() {
-    let (server, dir) = (RawServer::start(Some(ANSWER), "\r\n\r\n"), TestDir::new());
+    let server = RawServer::start(Some(ANSWER), "\r\n\r\n");
+    let dir = TestDir::new();
     let name = HOSTILE.replace('/', "");
     fs::write(dir.path().join(&name), "what?").expect("a file");
     let folder = format!("run{name}");

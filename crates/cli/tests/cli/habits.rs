@@ -12,7 +12,8 @@ const ONE: [&str; 8] = ["-r", "1", "-n", "1", "--no-preflight", "--quiet", "--js
 
 /// Returns the request that `truetail run URL ARGUMENTS` sends.
 fn request_of(arguments: &[&str]) -> String {
-    let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
+    let server = RawServer::start_whole(ANSWER);
+    let dir = TestDir::new();
     dir.file("body", "x=1");
     let output = dir.truetail(&[&["run", &server.url], &ONE[..], arguments].concat());
     assert_eq!((output.stderr.as_str(), &output.json()["tally"]["responses"]), ("", &1.into()), "{arguments:?}");
@@ -21,7 +22,8 @@ fn request_of(arguments: &[&str]) -> String {
 
 #[test]
 fn short_values_mean_the_same_as_long_ones() {
-    let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
+    let server = RawServer::start_whole(ANSWER);
+    let dir = TestDir::new();
     let hash = |load: &[&str]| {
         let output = dir.truetail(
             &[&["run", &server.url, "--json", "--quiet", "--no-save", "--no-preflight", "-n", "5"], load].concat(),
@@ -92,7 +94,8 @@ fn out_replaces_a_run_only_when_told_to() {
 fn help_is_a_verb_and_every_verb_has_a_man_page() {
     let dir = TestDir::new();
     for verb in ["run", "certify", "merge"] {
-        let (help, flag) = (dir.truetail(&["help", verb]), dir.truetail(&[verb, "--help"]));
+        let help = dir.truetail(&["help", verb]);
+        let flag = dir.truetail(&[verb, "--help"]);
         assert_eq!((help.code, help.stdout), (Some(0), flag.stdout), "{verb}");
     }
     assert_eq!(dir.truetail(&["help"]).stdout, dir.truetail(&["--help"]).stdout);

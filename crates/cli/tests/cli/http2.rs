@@ -40,7 +40,8 @@ fn answer_all(mut socket: TcpStream, streams: u8) -> Option<()> {
 
 #[test]
 fn many_requests_on_one_connection_or_as_many_as_asked_for() {
-    let (url, dir) = (serve(7), TestDir::new());
+    let url = serve(7);
+    let dir = TestDir::new();
     let run = |more: &[&str]| {
         let output = dir.truetail(&[&["run", &url, "-r", "500", "-n", "60", "--http2", "--no-save"], more].concat());
         // On a machine that stalls, the run is INVALID, but its books are the same.
@@ -66,7 +67,8 @@ fn many_requests_on_one_connection_or_as_many_as_asked_for() {
 
 #[test]
 fn a_server_without_it_is_told_in_a_line() {
-    let (server, dir) = (RawServer::start(Some("HTTP/1.1 400 Bad Request\r\n\r\n"), ""), TestDir::new());
+    let server = RawServer::start(Some("HTTP/1.1 400 Bad Request\r\n\r\n"), "");
+    let dir = TestDir::new();
     let output = dir.truetail(&["run", &server.url, "-r", "1", "--http2"]);
     assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
     assert!(output.stderr.contains("did not answer in HTTP/2"), "{output:?}");
@@ -74,7 +76,8 @@ fn a_server_without_it_is_told_in_a_line() {
 
 #[test]
 fn a_server_that_speaks_it_alone_is_told_in_a_line() {
-    let (url, dir) = (serve(7), TestDir::new());
+    let url = serve(7);
+    let dir = TestDir::new();
     let output = dir.truetail(&["run", &url, "-r", "1"]);
     assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
     assert!(

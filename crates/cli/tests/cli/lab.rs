@@ -86,7 +86,8 @@ fn closed_and_open_loops_are_distinguished_and_results_kept() {
     // p99 is the length of the stall, less 8 arrivals of 5 ms: the slowest hundredth of 800 requests.
     let p99_ns = league["truth"]["quantiles"][2]["value_ns"].as_u64().expect("a time");
     assert!((1_950_000_000..2_000_000_000).contains(&p99_ns), "{p99_ns}");
-    let (open, closed) = (row(&league, "truetail"), row(&league, "truetail-closed"));
+    let open = row(&league, "truetail");
+    let closed = row(&league, "truetail-closed");
     for row in [open, closed] {
         assert_eq!((row["state"].as_str(), row["planned_in_fault"].as_u64()), (Some("ok"), Some(400)), "{row}");
         assert!(row["reported"]["quantiles"].as_array().is_some_and(|quantiles| quantiles.len() >= 4), "{row}");
@@ -162,7 +163,8 @@ fn tools_that_are_missing_or_fail_do_not_stop_the_others() {
     let ran = output(alone(&dir, &tools));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let league = ran.json();
-    let (missing, failed) = (row(&league, "ab"), row(&league, "hey"));
+    let missing = row(&league, "ab");
+    let failed = row(&league, "hey");
     assert_eq!((&missing["state"], &failed["state"]), (&Value::from("missing"), &Value::from("failed")));
     assert!(missing["message"].as_str().is_some_and(|message| message.contains("apt-get install")), "{missing}");
     assert!(ran.stderr.contains("apt-get install"), "{ran:?}");
@@ -338,7 +340,8 @@ fn a_generator_that_waits_for_answers_is_not() {
         certified(&dir, &["--duration", "6s"], &[&[us, "run", "{url}", "-d", "{duration}"], &users[..]].concat());
     let certificate = output.json();
     assert_eq!((output.code, &certificate["kept_schedule"]), (Some(4), &Value::from(false)), "{certificate}");
-    let (kind, evidence) = (certificate["kind"].as_str().expect("a kind"), certificate["evidence"].to_string());
+    let kind = certificate["kind"].as_str().expect("a kind");
+    let evidence = certificate["evidence"].to_string();
     assert!(["closed", "bursts"].contains(&kind), "{certificate}");
     assert!(kind != "closed" || evidence.contains("100 requests were due"), "{evidence}");
 }

@@ -32,7 +32,8 @@ fn run(dir: &TestDir, url: &str, more: &[&str]) -> CommandOutput {
 
 #[test]
 fn a_model_is_measured_shown_saved_and_merged() {
-    let (url, dir) = (model(COUNTED), TestDir::new());
+    let url = model(COUNTED);
+    let dir = TestDir::new();
     for folder in ["a", "b"] {
         let output = run(&dir, &url, &["--out", folder, "--slo", "ttft < 1h", "--slo", "e2e < 1h"]);
         for text in [
@@ -68,7 +69,8 @@ fn a_model_is_measured_shown_saved_and_merged() {
 
 #[test]
 fn chunks_are_never_counted_as_tokens() {
-    let (url, dir) = (model(UNCOUNTED), TestDir::new());
+    let url = model(UNCOUNTED);
+    let dir = TestDir::new();
     let output = run(&dir, &url, &["--no-save", "--slo", "tpot < 1h"]);
     let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("not counted: the server sent no usage in 20 answers"), "{output:?}");
@@ -92,7 +94,8 @@ fn letters() -> String {
 #[cfg(feature = "tokenizer")]
 #[test]
 fn a_tokenizer_counts_what_the_server_does_not_and_says_so() {
-    let (url, dir) = (model(UNCOUNTED), TestDir::new());
+    let url = model(UNCOUNTED);
+    let dir = TestDir::new();
     let output = run(&dir, &url, &["--out", "a", "--tokenizer", &letters(), "--vllm-json", "vllm.json"]);
     let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("60 output tokens in 20 answers by letters.tokenizer.json, truetail's count"), "{output:?}");
@@ -117,7 +120,8 @@ fn vllm(dir: &TestDir) -> Value {
 
 #[test]
 fn the_result_has_the_names_of_vllm() {
-    let (url, dir) = (model(COUNTED), TestDir::new());
+    let url = model(COUNTED);
+    let dir = TestDir::new();
     let output = run(&dir, &url, &["--out", "a", "--slo", "ttft < 1h", "--vllm-json", "vllm.json"]);
     let first = vllm(&dir);
     assert_eq!((&first["completed"], &first["failed"], &first["num_prompts"]), (&20.into(), &0.into(), &20.into()));
@@ -138,7 +142,8 @@ fn the_result_has_the_names_of_vllm() {
 fn asked(more: &[&str]) -> Vec<String> {
     const ANSWER: &str =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: [DONE]\n\n";
-    let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
+    let server = RawServer::start_whole(ANSWER);
+    let dir = TestDir::new();
     dir.file("prompts.jsonl", "{\"p\": \"say \\\"hi\\\"\\n\\\\ to é\", \"n\": 16}\n{\"p\": \"b\", \"n\": 32}\n");
     let arguments = ["run", &server.url, "-r", "20", "-n", "2", "--no-save", "--llm", "openai-chat"];
     let output = dir.truetail(&[&arguments[..], more].concat());

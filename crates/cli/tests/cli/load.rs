@@ -60,7 +60,9 @@ fn a_schedule_far_above_capacity_is_counted_and_ends() {
 #[test]
 fn a_seed_gives_a_schedule() {
     let poisson = |seed| offered(&["-r", "300", "-d", "200ms", "--spacing", "poisson", "--seed", seed]).0;
-    let (one, again, other) = (poisson("5"), poisson("5"), poisson("6"));
+    let one = poisson("5");
+    let again = poisson("5");
+    let other = poisson("6");
     assert_eq!(one["schedule_hash"], again["schedule_hash"]);
     assert_ne!(one["schedule_hash"], other["schedule_hash"]);
     assert_eq!((one["seed"].as_u64(), one["scenario"]["spacing"].as_str()), (Some(5), Some("poisson")));

@@ -42,7 +42,8 @@ const FLOW: &str = "# truetail: name login\nPOST {{host}}/login\n[Options]\nloca
 
 #[test]
 fn hops_are_in_the_books_of_run_folder_and_report() {
-    let (dir, host) = (TestDir::new(), format!("host={}", serve()));
+    let dir = TestDir::new();
+    let host = format!("host={}", serve());
     fs::write(dir.path().join("in.hurl"), FLOW).expect("a file");
     let args = ["run", "--flow", "in.hurl", "-r", "50", "-d", "800ms", "--variable", &host, "--json", "--quiet"];
     let gates = ["--fail-if", "p50{login} > 30s", "--fail-if", "p50{login} > 1ns"];

@@ -58,7 +58,8 @@ fn a_model_serves_streams_and_logs_each_event() {
 fn over_tls_its_own_certificate_is_accepted_by_ca() {
     let dir = TestDir::new();
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
-    let (chain, key) = (dir.file("cert.pem", &made.cert.pem()), dir.file("key.pem", &made.signing_key.serialize_pem()));
+    let chain = dir.file("cert.pem", &made.cert.pem());
+    let key = dir.file("key.pem", &made.signing_key.serialize_pem());
     let served = ServeProcess::start_with(&dir, "01-healthy", &["--cert", chain, "--key", key]);
     assert!(served.url().starts_with("https://127.0.0.1:"), "{}", served.url());
     let options = ["-r", "200", "-n", "100", "--ca", chain, "--json", "--quiet", "--no-save"];

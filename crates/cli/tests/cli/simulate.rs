@@ -153,7 +153,8 @@ fn a_freeze_with_other_options_has_nothing_to_match() {
 #[test]
 fn every_nth_is_the_truth_of_the_table() {
     let simulated = TestDir::new().truetail(&["simulate", "every-nth", "--json"]).json();
-    let (closed, open) = (series(&simulated, "closed-loop"), series(&simulated, "open-loop"));
+    let closed = series(&simulated, "closed-loop");
+    let open = series(&simulated, "open-loop");
     assert_near(open, 0.9, 137.67);
     assert_near(open, 0.99, 193.89);
     assert_near(closed, 0.99, 1.0);

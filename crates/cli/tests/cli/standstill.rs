@@ -29,7 +29,8 @@ struct Pair {
 impl Pair {
     fn start(dir: &TestDir, mode: &[&str]) -> Pair {
         let served = ServeProcess::start(dir, "01-healthy");
-        let (url, rate) = (served.api(), RATE.to_string());
+        let url = served.api();
+        let rate = RATE.to_string();
         let arguments = ["run", &url, "-r", &rate, "-d", "5s", "--json", "--no-save"];
         let mut running = TestProcess::start(dir.command(&[&arguments, mode].concat()));
         running.wait_for_stderr("in flight");

@@ -30,7 +30,8 @@ fn streams(run: &Value) -> &Value {
 
 #[test]
 fn a_run_of_streams_is_shown_saved_and_merged() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     for folder in ["a", "b"] {
         let query = "events=10&gap=1ms&stall=5:120ms";
         let output = run(&dir, &server, query, &["--stall", "100ms", "--out", folder]);
@@ -73,7 +74,8 @@ fn a_server_that_is_not_there_is_found_before_the_load() {
 
 #[test]
 fn what_is_drawn_of_streams_is_saved_and_merged() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     for folder in ["a", "b"] {
         run(&dir, &server, "events=10&gap=1ms&burst=2&stall=4:50ms", &["--out", folder]);
     }
@@ -112,7 +114,8 @@ fn streams_come_over_tls() {
         b"data: a\n\nda",
         b"ta: b\n\n",
     ];
-    let (url, dir) = (tls::serve_pieces(PIECES), TestDir::new());
+    let url = tls::serve_pieces(PIECES);
+    let dir = TestDir::new();
     let arguments = ["-k", "-r", "50", "-n", "10", "--no-save", "--json", "--quiet", "--stream", "sse"];
     let run = dir.truetail(&[&["run", &url][..], &arguments].concat()).json();
     assert_eq!((&streams(&run)["tally"]["complete"], &run["stream"]["events"]), (&10.into(), &20.into()));
@@ -122,7 +125,8 @@ fn streams_come_over_tls() {
 
 #[test]
 fn gates_on_streams_decide() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     for (gate, state) in [
         ("incomplete-streams > 1%", "fails"),
         ("longest-gap max > 1ms", "fails"),
@@ -144,7 +148,8 @@ fn gates_on_streams_decide() {
 
 #[test]
 fn checks_and_streams_see_the_same_answers() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     let more = ["--no-save", "--json", "--check", "body contains DONE", "--end-mark", "[DONE]"];
     let run = run(&dir, &server, "events=3&gap=1ms&end=done", &more).json();
     assert_eq!((&run["checks"][0]["passed"], &streams(&run)["tally"]["complete"]), (&20.into(), &20.into()));

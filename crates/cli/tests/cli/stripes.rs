@@ -35,7 +35,8 @@ fn stripes_are_merged_into_the_undivided_run() {
     }
     let merged = dir.truetail(&["merge", "part3", "part1", "part2", "--out", "merged"]);
     assert!(merged.stdout.contains("lag p99") && merged.stdout.contains("3/3"), "{merged:?}");
-    let (whole, merged) = (run_file(&dir, "whole"), run_file(&dir, "merged"));
+    let whole = run_file(&dir, "whole");
+    let merged = run_file(&dir, "merged");
     // This hash is a sum over every index and intended start.
     assert_eq!(merged["schedule_hash"], whole["schedule_hash"]);
     assert_eq!(merged["tally"]["planned"], whole["tally"]["planned"]);
@@ -117,7 +118,8 @@ fn simulated_stripes_are_merged_into_the_undivided_simulation() {
     (1..=3).for_each(|stripe| simulate(&format!("--stripe {stripe}/3 --out part{stripe}")));
     let merged = dir.truetail(&["merge", "part2", "part3", "part1", "--out", "merged"]);
     assert!(merged.stdout.contains("3/3"), "{merged:?}");
-    let (whole, merged) = (run_file(&dir, "whole"), run_file(&dir, "merged"));
+    let whole = run_file(&dir, "whole");
+    let merged = run_file(&dir, "merged");
     for field in ["schedule_hash", "tally", "response_time", "start_delay", "statuses"] {
         assert_eq!(merged[field], whole[field], "{field}");
     }
@@ -134,7 +136,8 @@ fn a_late_machine_leaves_out_what_it_missed() {
     let output = dir.truetail(&format!("{words} -n 179500").split_whitespace().collect::<Vec<_>>());
     let late = run_file(&dir, "late");
     let start = &late["start"];
-    let (late_ns, missed) = (start["late_ns"].as_u64().unwrap(), start["missed"].as_u64().unwrap());
+    let late_ns = start["late_ns"].as_u64().unwrap();
+    let missed = start["missed"].as_u64().unwrap();
     assert!(late_ns >= 1_790_000_000_000, "{start}");
     // Every second arrival of 100/s, starting with the first: (late / 20 ms) of them, rounded up.
     assert_eq!(missed.min(89_750), late_ns.div_ceil(20_000_000).min(89_750), "{output:?}");
@@ -182,7 +185,8 @@ fn script(dir: &TestDir, script: &str, arguments: &[&str], environment: &[(&str,
 fn an_array_of_jobs_has_every_stripe() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
-    let (out, start) = (dir.path().join("runs").display().to_string(), instant(3));
+    let out = dir.path().join("runs").display().to_string();
+    let start = instant(3);
     // A late job still offers its stripe.
     let load = [server.url.as_str(), "-r", "100", "-n", "50"];
     let jobs = ["1", "2", "3"].map(|task| {

@@ -76,7 +76,8 @@ fn refused(output: &CommandOutput, code: i32) -> &str {
 
 #[test]
 fn whom_to_trust() {
-    let ((url, certificate), dir) = (serve(), TestDir::new());
+    let (url, certificate) = serve();
+    let dir = TestDir::new();
     dir.file("ca.pem", &certificate);
     let run = |more: &[&str]| {
         dir.truetail(&[&["run", &url, "-r", "200", "-n", "40", "--json", "--quiet", "--no-save"], more].concat())
@@ -121,8 +122,8 @@ fn a_certificate_of_an_authority_is_trusted_where_it_is_named() {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "a.test".to_owned()]).expect("names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let ((url, certificate), dir) =
-        (serve_with(params.self_signed(&key).expect("a certificate"), &key, &[ANSWER]), TestDir::new());
+    let (url, certificate) = serve_with(params.self_signed(&key).expect("a certificate"), &key, &[ANSWER]);
+    let dir = TestDir::new();
     dir.file("own.pem", &certificate);
     let other = params.self_signed(&KeyPair::generate().expect("a key")).expect("a certificate");
     dir.file("other.pem", &other.pem());
@@ -146,7 +147,8 @@ fn what_makes_no_sense() {
     dir.file("cert.pem", &made.cert.pem());
     dir.file("key.pem", &made.signing_key.serialize_pem());
     dir.file("words", "no certificate at all\n");
-    let (http, https) = ("http://127.0.0.1:9/", "https://127.0.0.1:9/");
+    let http = "http://127.0.0.1:9/";
+    let https = "https://127.0.0.1:9/";
     for (url, flags, code, parts) in [
         (http, &["--ca", "cert.pem"][..], 2, &["--ca and http://127.0.0.1:9 contradict", "https://"][..]),
         (http, &["--insecure"], 2, &["--insecure and http://"]),

@@ -49,7 +49,8 @@ fn access_log() -> String {
 
 #[test]
 fn an_access_log_is_replayed_with_its_own_timing() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     dir.file("access.log", &access_log());
     let made = ok(dir.truetail(&["flow", "from-access-log", "access.log", "-o", "hour.replay"]));
     for says in [
@@ -186,7 +187,8 @@ fn archive() -> String {
 
 #[test]
 fn what_a_browser_recorded_is_run_as_a_flow_in_its_order() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     dir.file("shop.har", &archive());
     let made = ok(dir.truetail(&["flow", "from-har", "shop.har", "-o", "shop.hurl"]));
     assert!(made.stderr.contains("3 requests to https://shop.example of shop.har; left out: 1 images"), "{made:?}");
@@ -213,7 +215,8 @@ fn what_a_browser_recorded_is_run_as_a_flow_in_its_order() {
 
 #[test]
 fn a_description_is_run_as_targets_with_rows() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     let body = "{type: object, required: [name, n], properties: {name: {type: string}, n: {type: integer}}}";
     let api = format!(
         "openapi: 3.0.3\nservers: [{{url: 'https://shop.example'}}]\npaths:\n  /items/{{id}}:\n    get:\n      parameters: [{{name: id, \
@@ -258,7 +261,8 @@ fn fed(dir: &TestDir, server: &Server, more: &[&str]) -> Value {
 
 #[test]
 fn each_session_has_a_row_and_rows_are_used_again() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     let run = fed(&dir, &server, &["--no-save"]);
     assert_eq!(run["sessions"]["tally"]["completed"], 10, "{run}");
     let rows = ["/in/007", "/out/007?id=1", "/in/bo%20b", "/out/bo%20b?id=2", "/in/cy", "/out/cy?id=3"];
@@ -273,7 +277,8 @@ fn each_session_has_a_row_and_rows_are_used_again() {
 
 #[test]
 fn a_load_ends_with_its_last_row_also_in_stripes() {
-    let (server, dir) = (server(), TestDir::new());
+    let server = server();
+    let dir = TestDir::new();
     let run = fed(&dir, &server, &["--feed", "once", "--no-save"]);
     let books = |run: &Value| run["sessions"]["tally"]["completed"].as_u64();
     assert_eq!((books(&run), &run["sessions"]["tally"]["planned"]), (Some(3), &3.into()), "{run}");
@@ -296,7 +301,8 @@ fn a_load_ends_with_its_last_row_also_in_stripes() {
 fn feed_once_is_refused_for_verbs_with_several_runs() {
     let dir = TestDir::new();
     dir.file("rows.csv", "user,id\na,1\n");
-    let (url, once) = ("http://127.0.0.1:9/{{id}}", ["--data-from", "rows.csv", "--feed", "once"]);
+    let url = "http://127.0.0.1:9/{{id}}";
+    let once = ["--data-from", "rows.csv", "--feed", "once"];
     for words in [
         [&["capacity", url, "--slo", "p99 < 50ms", "--"][..], &once].concat(),
         [&["ab", url, url, "-r", "10"][..], &once].concat(),
@@ -342,7 +348,8 @@ fn rows_that_do_not_fit_a_flow_are_refused() {
 
 #[test]
 fn a_recording_is_replayed_over_http2_too() {
-    let (url, dir) = (http2::serve(100), TestDir::new());
+    let url = http2::serve(100);
+    let dir = TestDir::new();
     let lines: String = (0..40).map(|n| format!("{},GET /{}/{n}?n={n}\n", f64::from(n) / 100.0, n % 3)).collect();
     dir.file("a.replay", &lines);
     let words = ["run", url.trim_end_matches('/'), "--http2", "--replay", "a.replay", "--json", "--quiet", "--no-save"];

@@ -52,7 +52,8 @@ pub fn events(address: SocketAddr) -> impl Iterator<Item = Event> {
     let head: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
     assert!(head[0].contains(" 200 ") && head.contains(&"Content-Type: text/event-stream".to_owned()), "{head:?}");
     std::iter::from_fn(move || {
-        let (mut name, mut data) = (String::new(), Vec::new());
+        let mut name = String::new();
+        let mut data = Vec::new();
         for line in lines.by_ref() {
             match line.split_once(": ") {
                 Some(("event", value)) => name = value.to_owned(),

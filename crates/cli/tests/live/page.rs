@@ -22,7 +22,8 @@ fn the_page_moves_and_ends_as_the_report() {
     let page = get(live.address, "/", "").expect("the page");
     assert!(page.status() == "200" && page.text().starts_with("<!DOCTYPE html>"), "{page:?}");
     assert!(page.head.contains("Content-Security-Policy: default-src 'none'"), "{}", page.head);
-    let (mut updates, mut end) = (Vec::new(), None);
+    let mut updates = Vec::new();
+    let mut end = None;
     for (name, data) in events(live.address) {
         let data: Value = serde_json::from_str(&data).expect("JSON");
         match name.as_str() {
@@ -60,7 +61,8 @@ fn the_page_moves_and_ends_as_the_report() {
 #[test]
 fn metrics_count_what_the_report_counts() {
     let live = LiveRun::start("120s", &["--fail-if", "p99 > 10s"]);
-    let (mut texts, mut last) = (Vec::new(), String::new());
+    let mut texts = Vec::new();
+    let mut last = String::new();
     // One scrape after each change of the state; the last while the process waits for a reader of this stream.
     for (name, _) in events(live.address) {
         match name.as_str() {

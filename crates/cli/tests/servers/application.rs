@@ -62,11 +62,13 @@ fn under_hurl(modules: &Path) {
 
 fn as_a_load(modules: &Path) {
     let (dir, served) = start(modules);
-    let (flow, host) = (file("shop.hurl").display().to_string(), format!("host={}", served.origin("http")));
+    let flow = file("shop.hurl").display().to_string();
+    let host = format!("host={}", served.origin("http"));
     let mut arguments = vec!["run", "--flow", &flow, "--variable", &host, "--data-from", "users.csv"];
     arguments.extend(["-r", "20", "-d", "2s", "--no-preflight", "--json", "--quiet", "--no-save"]);
     let output = dir.truetail(&arguments);
-    let (run, log) = (output.json(), served.stop());
+    let run = output.json();
+    let log = served.stop();
     assert_balanced(&run);
     let sessions = &run["sessions"];
     assert_eq!(sessions["tally"]["completed"], SESSIONS, "{sessions} {}", run["notes"]);

@@ -25,7 +25,8 @@ pub fn follow(start: impl Fn(&TestDir) -> ServerProcess) {
             arguments.extend(["--ca", "cert.pem"]);
         }
         let output = dir.truetail(&arguments);
-        let (run, log) = (output.json(), served.stop());
+        let run = output.json();
+        let log = served.stop();
         assert_balanced(&run);
         assert_eq!(run["sessions"]["tally"]["completed"], SESSIONS, "{protocol}: {} {}", run["sessions"], run["notes"]);
         assert_eq!(log.len(), 4 * SESSIONS, "{protocol}");

@@ -137,7 +137,8 @@ fn nginx_goes_away_from_connections_of_http2() {
         assert_balanced(&run);
         check_answers(&run, &log);
         let of = |value: &Value| value.as_u64().unwrap_or_default();
-        let (answered, gone) = (of(&run["tally"]["responses"]), of(&run["causes"]["gone_away"]));
+        let answered = of(&run["tally"]["responses"]);
+        let gone = of(&run["causes"]["gone_away"]);
         assert_eq!(answered + gone, of(&run["tally"]["planned"]), "{} {}", run["tally"], run["causes"]);
         let on_each = requests_on_each(&log);
         // nginx allows 128 requests at once, so at most 228 can have been sent on the first connection.

@@ -87,7 +87,8 @@ impl Logged {
     pub fn read(line: &str) -> Logged {
         let mut words = line.split(' ');
         let mut next = || words.next().unwrap_or_else(|| panic!("{line:?}"));
-        let (method, path) = (next().to_owned(), next().to_owned());
+        let method = next().to_owned();
+        let path = next().to_owned();
         let mut number = || next().parse().unwrap_or_else(|error| panic!("{error} in {line:?}"));
         Logged { method, path, status: number(), client_port: number() }
     }

@@ -32,7 +32,8 @@ impl Tmux {
         let dir = TestDir::new();
         let socket = dir.path().join("tmux");
         let tmux = Tmux { dir, socket };
-        let (width, height) = (width.to_string(), height.to_string());
+        let width = width.to_string();
+        let height = height.to_string();
         let folder = tmux.dir.path().display().to_string();
         // A shell that reads no user files, with a known prompt.
         let shell = "env -u NO_COLOR -u COLORTERM -u LC_ALL LANG=C.UTF-8 PS1='$ ' sh";
@@ -74,7 +75,8 @@ impl Tmux {
     }
 
     pub fn resize(&self, width: u16, height: u16) {
-        let (width, height) = (width.to_string(), height.to_string());
+        let width = width.to_string();
+        let height = height.to_string();
         self.command(&["resize-window", "-t", "test", "-x", &width, "-y", &height]);
     }
 

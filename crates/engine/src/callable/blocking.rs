@@ -56,7 +56,8 @@ fn run_workers(
     first: FirstWorker,
     work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
 ) -> RunOutput {
-    let (workers, workload) = (plan.worker_count(), plan.blocking_workload());
+    let workers = plan.worker_count();
+    let workload = plan.blocking_workload();
     let clock = MonotonicClock::starting_in(LEAD);
     let worker = |index| {
         let measurement =

@@ -78,7 +78,9 @@ impl CallHandle {
 
 impl Drop for CallHandle {
     fn drop(&mut self) {
-        let (start, actual_start, outcome) = (self.start, self.actual_start, self.outcome);
+        let start = self.start;
+        let actual_start = self.actual_start;
+        let outcome = self.outcome;
         // The receiver is gone after the run. This call was then counted as in flight at end.
         let _ = self.sender.send(EndedCall { start, actual_start, end: self.clock.now(), outcome });
     }
@@ -128,7 +130,8 @@ impl CallStarter {
     fn begin(&mut self, start: DueRequest, now: Timestamp) -> CallHandle {
         self.measurement.record_start(&start);
         self.in_flight.insert(start.arrival.index, (start, now));
-        let (sender, clock) = (self.sender.clone(), self.measurement.clock);
+        let sender = self.sender.clone();
+        let clock = self.measurement.clock;
         CallHandle { sender, clock, start, actual_start: now, outcome: Outcome::Malformed(Cause::Raised) }
     }
 

@@ -115,7 +115,8 @@ pub(crate) fn out_of_order(socket: BorrowedFd<'_>) -> Option<u32> {
 
 /// Converts a stamp. Zero means no stamp, as on the first segments after stamping was switched on.
 fn wall_time(t: libc::timespec) -> Option<WallTime> {
-    let (seconds, nanos) = (u64::try_from(t.tv_sec).ok()?, u64::try_from(t.tv_nsec).ok()?);
+    let seconds = u64::try_from(t.tv_sec).ok()?;
+    let nanos = u64::try_from(t.tv_nsec).ok()?;
     (seconds > 0).then(|| WallTime(seconds * NANOS_PER_SECOND + nanos))
 }
 
@@ -262,7 +263,8 @@ mod tests {
 
     #[test]
     fn stamps_that_cannot_be_are_not_believed() {
-        let (earliest, now) = (Timestamp(1_000), Timestamp(2_000));
+        let earliest = Timestamp(1_000);
+        let now = Timestamp(2_000);
         let mut correlation = ClockCorrelation::new();
         assert_eq!(correlation.convert(Some(WallTime(1_500)), earliest, now), None, "no pair yet");
         correlation.set_pair(1_000_000, Timestamp(0));
@@ -283,7 +285,8 @@ mod tests {
     #[test]
     fn what_is_before_an_instant_is_so_by_both_clocks() {
         let clock = MonotonicClock::starting_now();
-        let (stamp, instant) = (WallTime(wall_now()), clock.now());
+        let stamp = WallTime(wall_now());
+        let instant = clock.now();
         let later = Timestamp(instant.0 + 10 * NANOS_PER_SECOND);
         let mut correlation = ClockCorrelation::new();
         assert!(!correlation.is_before(&clock, Some(stamp), later), "no pair yet");

@@ -45,7 +45,8 @@ pub fn open_file_count() -> u64 {
 pub(crate) fn local_port_range() -> Option<(u16, u16)> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut ends = text.split_whitespace().map(|n| n.parse::<u16>().ok());
-    let (low, high) = (ends.next()??, ends.next()??);
+    let low = ends.next()??;
+    let high = ends.next()??;
     (low <= high).then_some((low, high))
 }
 

@@ -25,7 +25,8 @@ pub(super) fn speaks_http2(destination: &Destination, endpoint: &Endpoint, timeo
     let mut greeting = PREFACE.to_vec();
     FrameHeader { length: 0, kind: kind::SETTINGS, flags: 0, stream: 0 }.put(&mut greeting);
     stream.send(&greeting);
-    let (mut said, mut buffer) = (Vec::new(), [0; HEAD]);
+    let mut said = Vec::new();
+    let mut buffer = [0; HEAD];
     while said.len() < HEAD {
         match stream.receive(&mut buffer) {
             Ok(Received::Bytes(count)) => said.extend_from_slice(&buffer[..count]),

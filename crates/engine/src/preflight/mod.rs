@@ -225,7 +225,8 @@ fn error_at(problem: Problem, endpoint: Endpoint, version: HttpVersion, timeout:
 }
 
 fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> Result<Preflight, Problem> {
-    let (requests, first) = (target.requests(), target.first_requests());
+    let requests = target.requests();
+    let first = target.first_requests();
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
     only.push(&marked(requests.bytes(requests.choose(0))));
     let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("one request");
@@ -254,7 +255,8 @@ impl WithProtocol for Conversation {
 
     fn with<P: Protocol>(self, mut protocol: P) -> Result<u16, Problem> {
         let mut stream = self.stream;
-        let (mut session, mut events) = (protocol.session(), Events::new(self.observer));
+        let mut session = protocol.session();
+        let mut events = Events::new(self.observer);
         let id = RequestId { target: 0, row: 0 };
         session.begin(&protocol, 0, id, &mut events);
         let mut buffer = [0; 16 * 1024];
@@ -273,7 +275,8 @@ impl WithProtocol for Conversation {
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };
                 let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
-                let (outcome, zero) = (ended.outcome, Timestamp::ZERO);
+                let outcome = ended.outcome;
+                let zero = Timestamp::ZERO;
                 events.observe_end(0, EndedRequest { arrival, id, outcome, start: zero, end: zero });
                 events.finish_observing(zero);
                 return match ended.outcome {

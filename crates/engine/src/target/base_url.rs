@@ -92,7 +92,8 @@ mod tests {
             base in prop_oneof![Just("http://a.test"), Just("http://a.test:81/v1"), Just("https://u@a.test/")],
         ) {
             if let Some(joined) = BaseUrl::parse(base).unwrap().join(&target) {
-                let (joined, base) = (Url::parse(&joined).unwrap(), Url::parse(base).unwrap());
+                let joined = Url::parse(&joined).unwrap();
+                let base = Url::parse(base).unwrap();
                 prop_assert_eq!(&joined[..Position::BeforePath], &base[..Position::BeforePath]);
             }
         }

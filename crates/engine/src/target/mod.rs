@@ -89,7 +89,8 @@ impl Target {
     pub fn use_http2(&mut self) -> Result<(), TargetError> {
         let scheme = &self.origin().scheme;
         if let Some(other) = self.origins().find(|origin| origin.scheme != *scheme) {
-            let (one, other) = (self.origin().to_string(), other.to_string());
+            let one = self.origin().to_string();
+            let other = other.to_string();
             return Err(TargetError::SchemesInHttp2 { one, other });
         }
         let of_target = |target: &TargetRequests| {

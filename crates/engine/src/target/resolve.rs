@@ -149,7 +149,8 @@ mod tests {
     #[test]
     fn of_several_origins_one_may_have_an_entry() {
         let overrides = overrides(&["example.test:80:127.0.0.2"]);
-        let (named, other) = (origin("example.test", 80), origin("127.0.0.9", 81));
+        let named = origin("example.test", 80);
+        let other = origin("127.0.0.9", 81);
         let found = overrides.endpoints(&[other.clone(), named]).unwrap();
         assert_eq!(
             found,

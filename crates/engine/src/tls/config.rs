@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn what_is_no_identity_and_no_authority() {
-        let ((certificate, key), (other, _)) = (pem(), pem());
+        let (certificate, key) = pem();
+        let (other, _) = pem();
         let error = |options: TlsOptions| Tls::new(&origin("localhost"), &options).unwrap_err();
         let authorities = |text: &[u8]| error(TlsOptions { authorities: Some(text.to_vec()), ..TlsOptions::default() });
         assert!(matches!(authorities(b"nothing"), TlsError::Authorities(_)));

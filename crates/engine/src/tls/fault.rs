@@ -113,7 +113,8 @@ fn from_alert(alert: AlertDescription) -> TlsFault {
 
 /// Returns the alert's name as in RFC 8446, section 6, such as `unknown_ca`; rustls writes `UnknownCA`.
 fn alert_name(alert: AlertDescription) -> String {
-    let (name, mut words) = (format!("{alert:?}"), String::new());
+    let name = format!("{alert:?}");
+    let mut words = String::new();
     let mut after_small = false;
     for c in name.chars() {
         if c.is_uppercase() && after_small {

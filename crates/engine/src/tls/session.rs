@@ -58,7 +58,8 @@ impl TlsSession {
     /// Encrypts bytes and hands them to the socket, as many as it takes. Returns the number of plain bytes that were
     /// encrypted, or 0 if the socket fails before it took anything.
     pub(crate) fn write(&mut self, socket: &Socket, bytes: &[u8]) -> (usize, io::Result<()>) {
-        let (mut sealed, mut taken) = (0, 0);
+        let mut sealed = 0;
+        let mut taken = 0;
         loop {
             let (count, flushed) = self.flush(socket);
             taken += count;

@@ -20,7 +20,8 @@ impl<P: Protocol> Worker<P> {
             self.drop_connection(spare);
         }
         let exchange = self.in_flight.get(tag);
-        let (user, origin) = (exchange.user, exchange.origin);
+        let user = exchange.user;
+        let origin = exchange.origin;
         let endpoints = &self.config.destinations[origin as usize].endpoints;
         let now = self.clock.now();
         let slot = match self.connections.connect(endpoints, &self.protocol, tag, (user, origin), now) {
@@ -65,7 +66,8 @@ impl<P: Protocol> Worker<P> {
 
     fn fail_opening(&mut self, slot: u32, cause: Cause) {
         let now = self.clock.now();
-        let (tag, origin) = (self.connections.opener(slot), self.connections.pool.origin(slot));
+        let tag = self.connections.opener(slot);
+        let origin = self.connections.pool.origin(slot);
         let completion = self.clock.estimate_completion(self.in_flight.get(tag), now);
         self.drop_connection(slot);
         self.connections.mark_opening_failed(origin, now);
@@ -115,7 +117,8 @@ impl<P: Protocol> Worker<P> {
 
     /// Marks a connection as open at `now`, and sends on it the request that waited for it.
     fn finish_opening(&mut self, token: Token, now: Timestamp) {
-        let (slot, since) = (token.slot(), self.clock.since(now));
+        let slot = token.slot();
+        let since = self.clock.since(now);
         let tag = self.connections.mark_open(slot);
         let exchange = self.in_flight.get(tag);
         let connect = exchange.began.elapsed_without_pauses(since);

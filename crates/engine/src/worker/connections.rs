@@ -178,7 +178,8 @@ impl<P: Protocol> Connections<P> {
         (user, origin): (u32, u32),
         now: Timestamp,
     ) -> Result<u32, Cause> {
-        let (open, ports) = (self.pool.open(), &mut self.ports);
+        let open = self.pool.open();
+        let ports = &mut self.ports;
         let mut address = self.by_origin[origin as usize].address;
         let mut race = Race::new(address, endpoints.len() as u32);
         let mut connection = loop {
@@ -212,7 +213,8 @@ impl<P: Protocol> Connections<P> {
         own_has_failed: bool,
         now: Timestamp,
     ) -> Option<&Socket> {
-        let (open, ports) = (self.pool.open(), &mut self.ports);
+        let open = self.pool.open();
+        let ports = &mut self.ports;
         let connection = self.pool.find(token).filter(|connection| connection.phase == Phase::Connecting)?;
         self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
         loop {

@@ -25,7 +25,8 @@ impl<P: Protocol> Worker<P> {
         }
         let events = self.events.take();
         let last_end = events.iter().rposition(|event| matches!(event, Event::Ended(_)));
-        let (mut arrived, remember) = (None, last_end.is_some());
+        let mut arrived = None;
+        let remember = last_end.is_some();
         let mut is_settled = true;
         for (nth, event) in events.iter().enumerate() {
             match *event {
@@ -149,7 +150,8 @@ impl<P: Protocol> Worker<P> {
 
     fn give_up(&mut self, tag: Tag, outcome: Outcome) {
         let now = self.clock.now();
-        let (slot, key) = (self.in_flight.get(tag).connection, self.in_flight.get(tag).key);
+        let slot = self.in_flight.get(tag).connection;
+        let key = self.in_flight.get(tag).key;
         let completion = CompletionTime::read_at(now);
         let opens = slot.is_some_and(|slot| self.connections.pool.get(slot).opener.is_some());
         match slot {
@@ -181,7 +183,9 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         let exchange = self.in_flight.get(tag);
-        let (arrival, id, start) = (exchange.arrival, exchange.request, exchange.started.instant);
+        let arrival = exchange.arrival;
+        let id = exchange.request;
+        let start = exchange.started.instant;
         self.events.observe_end(tag, EndedRequest { arrival, id, outcome, start, end: completion.arrived });
         let record = self.ledger.record(exchange.request);
         *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);

@@ -54,7 +54,8 @@ mod tests {
     fn sleeps(seed: u64) -> impl Iterator<Item = Nanos> {
         let mut random = Random::new(seed, 0);
         std::iter::repeat_with(move || {
-            let (kind, within) = (random.uniform(), random.uniform());
+            let kind = random.uniform();
+            let within = random.uniform();
             Nanos(match kind {
                 kind if kind < 0.001 => 5_000_000,
                 kind if kind < 0.02 => 30_000 + (within * 30_000.0) as u64,
@@ -76,7 +77,8 @@ mod tests {
     fn the_rare_estimate_is_exceeded_by_one_in_a_hundred() {
         for seed in 0..50 {
             let mut rare = OversleepEstimator::rare(Nanos::from_micros(30));
-            let (mut exceeded, n) = (0, 20_000);
+            let mut exceeded = 0;
+            let n = 20_000;
             for late in sleeps(seed).take(n) {
                 exceeded += usize::from(late > rare.estimate());
                 rare.note(late);

@@ -146,7 +146,8 @@ mod tests {
         /// Covers gaps from zero to a day, and sleeps of up to a second.
         #[test]
         fn sleeps_stay_within_their_share_unless_requests_would_be_late(cost in 1u64..=1_000_000_000, gap in 0u64..=86_400_000_000_000) {
-            let (requests, tick) = (requests_per_sleep(Nanos(cost), Nanos(gap)), tick(Nanos(cost), Nanos(gap)).0);
+            let requests = requests_per_sleep(Nanos(cost), Nanos(gap));
+            let tick = tick(Nanos(cost), Nanos(gap)).0;
             prop_assert!(tick <= LONGEST);
             let within = |requests: u64| u128::from(cost) * u128::from(SHARE) <= u128::from(requests) * u128::from(gap);
             let longer_is_too_late = tick >= SHORT_TICK.0 || tick + gap.max(1) > LONGEST;
@@ -176,7 +177,8 @@ mod tests {
         /// A change of rate is known after 256 arrivals, or after 20 ms and one arrival.
         #[test]
         fn it_follows_the_rate(before in 10u64..=100_000, after in 10u64..=100_000) {
-            let (mut pace, mut now) = (Pace::new(), Timestamp::ZERO);
+            let mut pace = Pace::new();
+            let mut now = Timestamp::ZERO;
             let mut offer = |pace: &mut Pace, gap: Nanos, arrivals| for _ in 0..arrivals {
                 now = now + gap;
                 pace.count_start(now);

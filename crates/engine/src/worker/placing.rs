@@ -10,7 +10,8 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
         let exchange = self.in_flight.get(tag);
-        let (user, origin) = (exchange.user, exchange.origin);
+        let user = exchange.user;
+        let origin = exchange.origin;
         match self.connections.choose(user, origin, now) {
             Some(slot) => self.begin_on(slot, tag, now),
             None if self.connections.may_open(origin) => self.open_connection(tag),

@@ -214,7 +214,8 @@ impl Sleeper {
             clock.pauses.mark_sleeping(wait.now);
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
-        let (wake, is_deaf) = (wait.now + asleep, self.is_deaf(wait));
+        let wake = wait.now + asleep;
+        let is_deaf = self.is_deaf(wait);
         clock.pauses.mark_sleeping(wake);
         let measured_from =
             (self.settings.timing == Timing::Auto && self.pace.should_measure()).then(host::thread_cpu_time);

@@ -77,7 +77,8 @@ impl<P: Protocol> Worker<P> {
             let request = self.config.requests.choose(start.arrival.index);
             return Some((request, self.config.requests.origin(request)));
         }
-        let (user, number) = (start.user, self.driver.session_number(start.user));
+        let user = start.user;
+        let number = self.driver.session_number(start.user);
         let room = self.protocol.request_of(user);
         let next = self.events.script().next_request(user, number, start.arrival, room)?;
         Some((RequestId { target: next.target, row: user }, next.origin))

@@ -91,7 +91,8 @@ impl Stage {
             has_own_cap: false,
             control: Control::new(),
         };
-        let (protocol, reactor) = (Http1::new(one_request(), true), Reactor::new().unwrap());
+        let protocol = Http1::new(one_request(), true);
+        let reactor = Reactor::new().unwrap();
         let worker = Worker::new(config, driver, ledger, protocol, Events::default(), reactor);
         Stage { worker, reports: Reports::with_capacity(REPORTS), listener }
     }

@@ -29,7 +29,8 @@ fn feed<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>)
 
 /// Feeds `pieces` with a cache that knows an earlier head.
 fn feed_with<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>, last: &mut HeadCache) -> Read {
-    let (mut fed, mut finished) = (0, None);
+    let mut fed = 0;
+    let mut finished = None;
     for piece in pieces {
         if finished.is_some() {
             // A connection also treats bytes after a complete answer as left over.
@@ -125,7 +126,8 @@ fn cpu_ns_in_single_bytes(length: usize) -> i64 {
 #[test]
 fn a_head_in_single_bytes_takes_linear_time() {
     let least = |length| (0..5).map(|_| cpu_ns_in_single_bytes(length)).min().unwrap();
-    let (short, long) = (least(6_000), least(60_000));
+    let short = least(6_000);
+    let long = least(60_000);
     // A head that is ten times as long takes ten times as long. Parsing everything at each byte would take a hundred
     // times.
     assert!(long < 30 * short, "{short} ns for 6 000 bytes, {long} ns for 60 000");
@@ -165,7 +167,9 @@ proptest! {
     fn to_remember_the_last_head_changes_nothing(
         order in proptest::collection::vec((any::<prop::sample::Index>(), 1usize..300), 1..40),
     ) {
-        let (rows, mut last, mut parser) = (short_rows(), HeadCache::new(), ResponseParser::new());
+        let rows = short_rows();
+        let mut last = HeadCache::new();
+        let mut parser = ResponseParser::new();
         for (row, size) in order {
             let (bytes, is_head_request) = &rows[row.index(rows.len())];
             for _ in 0..2 {

@@ -167,7 +167,8 @@ fn what_comes_behind_an_answer_and_late_belongs_to_nobody() {
             let _ = stream.write_all(&ok());
         }
     });
-    let (tally, generator) = (&measured.snapshot.tally, &measured.generator);
+    let tally = &measured.snapshot.tally;
+    let generator = &measured.generator;
     // If this machine stalls, one read gets both answers and shows that one is too many.
     assert_eq!(tally.responses + tally.malformed, 3, "{tally:?}");
     // The run may be over before the last answer arrives.

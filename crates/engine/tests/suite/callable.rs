@@ -162,7 +162,8 @@ fn a_call_may_begin_later_than_its_worker_turned_to_it() {
 fn the_first_worker_may_be_the_calling_thread() {
     let home = std::thread::current().id();
     let plan = CallPlan { workers: 2, ..at_rate(1000.0, 100) };
-    let (here, elsewhere) = (AtomicU64::new(0), AtomicU64::new(0));
+    let here = AtomicU64::new(0);
+    let elsewhere = AtomicU64::new(0);
     let call = || {
         let counter = if std::thread::current().id() == home { &here } else { &elsewhere };
         counter.fetch_add(1, Ordering::Relaxed)

@@ -86,7 +86,8 @@ fn arrivals_wait_for_the_only_stream_with_their_intended_start() {
     let least = Nanos::from_millis(50 * 10 - 50);
     assert!(metric(Metric::ResponseTime) >= least, "{}", metric(Metric::ResponseTime));
     // Pauses of the machine are not part of the wait.
-    let (wait, paused) = (metric(Metric::ConnectionWait), Nanos(measured.generator.paused_ns));
+    let wait = metric(Metric::ConnectionWait);
+    let paused = Nanos(measured.generator.paused_ns);
     assert!(wait + paused >= Nanos::from_millis(50 * 10 - 60), "{wait}, paused {paused}");
     let fastest = measured.snapshot.metric(Metric::ServiceTime).min().unwrap();
     assert!(fastest >= Nanos::from_millis(10) && fastest < least, "a service time is that of one request: {fastest}");
@@ -315,9 +316,11 @@ fn one_connection_to(server: std::net::SocketAddr) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
-        let (mut from, mut to) = (listener.accept().unwrap().0, TcpStream::connect(server).unwrap());
+        let mut from = listener.accept().unwrap().0;
+        let mut to = TcpStream::connect(server).unwrap();
         drop(listener);
-        let (mut back, mut forth) = (to.try_clone().unwrap(), from.try_clone().unwrap());
+        let mut back = to.try_clone().unwrap();
+        let mut forth = from.try_clone().unwrap();
         thread::spawn(move || std::io::copy(&mut back, &mut forth));
         let _ = std::io::copy(&mut from, &mut to);
         let _ = to.shutdown(std::net::Shutdown::Both);
@@ -351,7 +354,8 @@ fn behind_a_black_hole(server: SocketAddr, first: Vec<u8>, time: Duration) -> So
         });
         for from in listener.incoming().flatten() {
             let to = TcpStream::connect(server).unwrap();
-            let (mut back, mut forth) = (to.try_clone().unwrap(), from.try_clone().unwrap());
+            let mut back = to.try_clone().unwrap();
+            let mut forth = from.try_clone().unwrap();
             thread::spawn(move || std::io::copy(&mut back, &mut forth));
             thread::spawn(move || std::io::copy(&mut &from, &mut &to));
         }
@@ -371,7 +375,8 @@ fn unsent_requests_of_a_lost_connection_go_to_the_next() {
     plan.workload.limits.timeout = Some(Nanos::from_secs(30));
     (plan.workload.limits.drain, plan.threads) = (Nanos::from_secs(30), Some(1));
     let measured = run(&plan);
-    let (tally, snapshot) = (measured.snapshot.tally, &measured.snapshot);
+    let tally = measured.snapshot.tally;
+    let snapshot = &measured.snapshot;
     assert_eq!((tally.planned, tally.responses + tally.reset), (2000, 2000), "{tally:?}");
     assert!(tally.responses > 0 && tally.reset > 0, "{tally:?}");
     assert_eq!((tally.responses, measured.generator.connections_opened), (server.seen(), 2));
@@ -381,7 +386,8 @@ fn unsent_requests_of_a_lost_connection_go_to_the_next() {
     let connect = snapshot.metric(Metric::ConnectTime);
     assert_eq!(connect.count(), 2);
     assert!(connect.max().unwrap() < Nanos::from_millis(1500), "{}", connect.max().unwrap());
-    let (waited, paused) = (snapshot.metric(Metric::ConnectionWait).max().unwrap(), measured.generator.paused_ns);
+    let waited = snapshot.metric(Metric::ConnectionWait).max().unwrap();
+    let paused = measured.generator.paused_ns;
     assert!(waited + Nanos(paused) >= Nanos::from_millis(1500), "{waited}, paused {paused} ns");
 }
 
@@ -394,7 +400,8 @@ fn a_connection_that_never_opens_costs_only_its_opener() {
     (plan.workload.limits.timeout, plan.workload.limits.drain) = (Some(Nanos::from_secs(3)), Nanos::from_secs(30));
     plan.threads = Some(1);
     let measured = run(&crate::support::tls::secured(plan, &TlsOptions { insecure: true, ..TlsOptions::default() }));
-    let (tally, snapshot) = (measured.snapshot.tally, &measured.snapshot);
+    let tally = measured.snapshot.tally;
+    let snapshot = &measured.snapshot;
     assert_eq!((tally.planned, tally.responses, tally.timed_out), (60, 59, 1), "{tally:?}");
     let first = snapshot.samples.even().iter().find(|record| record.index == 0).unwrap();
     assert_eq!((first.outcome, first.connected), (Outcome::TimedOut, false));
@@ -403,7 +410,8 @@ fn a_connection_that_never_opens_costs_only_its_opener() {
     let connect = snapshot.metric(Metric::ConnectTime);
     // The wait is most of three seconds, minus pauses of the machine, which may be part of connecting.
     assert!(connect.count() == 1 && connect.max().unwrap() < Nanos::from_millis(1500), "{connect:?}");
-    let (waited, paused) = (snapshot.metric(Metric::ConnectionWait).max().unwrap(), measured.generator.paused_ns);
+    let waited = snapshot.metric(Metric::ConnectionWait).max().unwrap();
+    let paused = measured.generator.paused_ns;
     assert!(waited + Nanos(paused) >= Nanos::from_millis(1500), "{waited}, paused {paused} ns");
 }
 

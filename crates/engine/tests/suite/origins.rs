@@ -41,7 +41,8 @@ fn expected(target: &Target, arrivals: u64) -> Vec<u64> {
 
 #[test]
 fn one_with_tls_and_one_without_get_what_the_choice_says() {
-    let (plain, secure) = (Puppet::start(|_| Act::Send(ok())), TlsPuppet::start(usual(), |_| tls::Act::Send(ok())));
+    let plain = Puppet::start(|_| Act::Send(ok()));
+    let secure = TlsPuppet::start(usual(), |_| tls::Act::Send(ok()));
     let target = mixed(&[(&plain.url(), 3), (&secure.url(), 1)]);
     let expected = expected(&target, 600);
     let mut plan = secured(at(open(&plain.url(), 1500.0, 600), target), &trusting());
@@ -119,7 +120,8 @@ fn silent() -> std::net::TcpListener {
 
 #[test]
 fn a_silent_origin_holds_up_no_other() {
-    let (silent, quick) = (silent(), Honest::start(100, Duration::from_millis(1), b"ok".to_vec()));
+    let silent = silent();
+    let quick = Honest::start(100, Duration::from_millis(1), b"ok".to_vec());
     let url = format!("http://{}/", silent.local_addr().unwrap());
     let target = mixed(&[(&url, 1), (&quick.url(), 1)]);
     let expected = expected(&target, 400);

@@ -54,7 +54,8 @@ fn the_first_byte_comes_before_the_last() {
     let mut plan = open(&url, 100.0, 1);
     plan.observer = Some(ObserverFactory::new(move || Box::new(observer.clone())));
     let output = run(&plan);
-    let (first, last) = (only(&output, Metric::FirstByteTime), only(&output, Metric::ResponseTime));
+    let first = only(&output, Metric::FirstByteTime);
+    let last = only(&output, Metric::ResponseTime);
     // The server slept at least this long between the two.
     assert!(first + PAUSE.into() <= last + Nanos::from_millis(1), "{first} {last}");
     assert_eq!(output.snapshot.metric(Metric::SendWait).count(), 0);
@@ -73,7 +74,8 @@ fn the_send_wait_is_a_part_of_the_service_time() {
     let url = serve(|mut stream| {
         stream.peek(&mut [0]).unwrap();
         thread::sleep(PAUSE);
-        let (mut seen, mut buffer) = (0, vec![0; 1 << 20]);
+        let mut seen = 0;
+        let mut buffer = vec![0; 1 << 20];
         while seen < LARGE {
             seen += stream.read(&mut buffer).unwrap();
         }
@@ -81,7 +83,8 @@ fn the_send_wait_is_a_part_of_the_service_time() {
         let _ = stream.read(&mut buffer);
     });
     let output = run(&post(&url, 100.0, 1, vec![b'x'; LARGE]));
-    let (waited, service) = (only(&output, Metric::SendWait), only(&output, Metric::ServiceTime));
+    let waited = only(&output, Metric::SendWait);
+    let service = only(&output, Metric::ServiceTime);
     // Pauses of the machine are not part of it.
     let paused = Nanos(output.generator.paused_ns);
     assert!(waited + paused >= (PAUSE / 2).into() && waited <= service, "{waited} of {service}, paused {paused}");
@@ -113,7 +116,8 @@ fn a_request_behind_one_that_is_not_read_waits_for_the_connection() {
     plan.workload.limits.connections = Some(1);
     plan.workload.limits.timeout = Some(Nanos::from_secs(20));
     let output = run(&plan);
-    let (records, paused) = (output.snapshot.samples.even().to_vec(), Nanos(output.generator.paused_ns));
+    let records = output.snapshot.samples.even().to_vec();
+    let paused = Nanos(output.generator.paused_ns);
     assert!(records.iter().all(|record| record.outcome == Outcome::Response { status: 200 }), "{records:?}");
     let waited = records.iter().max_by_key(|record| record.delay.connection_wait).unwrap();
     // The third request is due after 0.2 s, and the server reads after 0.6 s. Pauses of the machine are generator lag.

@@ -20,7 +20,8 @@ type Seen = Arc<Mutex<BTreeMap<String, u64>>>;
 
 /// Answers each request of a connection. `/missing` gets 404, and HEAD requests get no body.
 fn serve(mut stream: impl Read + Write, seen: &Seen) {
-    let (mut unread, mut buffer) = (Vec::new(), [0; 4096]);
+    let mut unread = Vec::new();
+    let mut buffer = [0; 4096];
     loop {
         while let Some(end) = unread.windows(4).position(|bytes: &[u8]| bytes == b"\r\n\r\n") {
             let head = String::from_utf8(unread.drain(..end + 4).collect()).unwrap();
@@ -43,7 +44,8 @@ fn serve(mut stream: impl Read + Write, seen: &Seen) {
 /// Starts a server on an address of this host. It ends with the test process.
 fn listen(address: &str) -> (String, Seen) {
     let listener = TcpListener::bind(address).unwrap();
-    let (origin, seen) = (format!("http://{}", listener.local_addr().unwrap()), Seen::default());
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let seen = Seen::default();
     let kept = Arc::clone(&seen);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -194,7 +196,8 @@ fn ipv6_is_asked_by_its_address() {
 /// Listens on a socket in this folder, which the test removes at its end.
 fn listen_in(folder: &std::path::Path) -> (std::path::PathBuf, Seen) {
     let path = folder.join("socket");
-    let (listener, seen) = (UnixListener::bind(&path).unwrap(), Seen::default());
+    let listener = UnixListener::bind(&path).unwrap();
+    let seen = Seen::default();
     let kept = Arc::clone(&seen);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {

@@ -79,14 +79,16 @@ fn quantile(snapshot: &truetail_model::record::Snapshot, q: f64) -> Nanos {
 /// Real time only adds to virtual time, so a quantile on sockets must not be below the exact one. The tolerance is for
 /// one arrival more or less in a fault whose clock starts late.
 fn at_least_exact(both: &Both, q: f64) {
-    let (exact, real) = (quantile(&both.sim.snapshot, q), quantile(&both.sockets.snapshot, q));
+    let exact = quantile(&both.sim.snapshot, q);
+    let real = quantile(&both.sockets.snapshot, q);
     assert!(exact.saturating_sub(Nanos::from_millis(10)) <= real, "q {q}: exact {exact}, on sockets {real}");
 }
 
 /// Checks that the median exceeds the exact one only by what a slow machine adds to each request. A pause of half a
 /// second and the fault together delay fewer than half of all requests.
 fn median_is_near(both: &Both) {
-    let (exact, real) = (quantile(&both.sim.snapshot, 0.5), quantile(&both.sockets.snapshot, 0.5));
+    let exact = quantile(&both.sim.snapshot, 0.5);
+    let real = quantile(&both.sockets.snapshot, 0.5);
     assert!(real <= exact + Nanos::from_millis(250), "exact {exact}, on sockets {real}");
 }
 

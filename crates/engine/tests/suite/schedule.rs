@@ -144,8 +144,11 @@ fn run_until_seen(
     after: u64,
     end: impl FnOnce(&Control) + Send + 'static,
 ) -> truetail_engine::RunOutput {
-    let (control, seen, over) = (Control::new(), Arc::clone(&puppet.requests), Arc::new(AtomicBool::new(false)));
-    let (handle, watch) = (control.clone(), Arc::clone(&over));
+    let control = Control::new();
+    let seen = Arc::clone(&puppet.requests);
+    let over = Arc::new(AtomicBool::new(false));
+    let handle = control.clone();
+    let watch = Arc::clone(&over);
     let ender = std::thread::spawn(move || {
         while seen.load(Ordering::SeqCst) < after {
             std::thread::sleep(Duration::from_millis(1));

@@ -61,7 +61,8 @@ fn five_hundred_requests_and_every_count_agrees() {
         let opened = at(&puppet.connections);
         assert_eq!(measured.generator.connections_opened, opened);
         assert!(opened < 500, "connections are kept");
-        let (connects, handshakes) = (snapshot.metric(Metric::ConnectTime), snapshot.metric(Metric::TlsHandshakeTime));
+        let connects = snapshot.metric(Metric::ConnectTime);
+        let handshakes = snapshot.metric(Metric::TlsHandshakeTime);
         assert_eq!((connects.count(), handshakes.count()), (opened, opened));
         assert!(handshakes.max() <= connects.max());
         let parts = snapshot.samples.even().iter().filter_map(|r| Some((r.tls_handshake?, r.delay.connect)));

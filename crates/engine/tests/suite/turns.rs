@@ -22,7 +22,8 @@ fn endless(first: Vec<u8>, again: &[u8]) -> SocketAddr {
     let again = again.repeat(65_536 / again.len());
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let (first, again) = (first.clone(), again.clone());
+            let first = first.clone();
+            let again = again.clone();
             thread::spawn(move || send_endlessly(stream, &first, &again));
         }
     });

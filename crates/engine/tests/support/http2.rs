@@ -40,9 +40,12 @@ impl Honest {
         let count = || Arc::new(AtomicU64::new(0));
         let honest =
             Honest { address, requests: count(), connections: count(), at_once: count(), asked: Arc::default() };
-        let (requests, connections, at_once) =
-            (Arc::clone(&honest.requests), Arc::clone(&honest.connections), Arc::clone(&honest.at_once));
-        let (asked, body, tls) = (Arc::clone(&honest.asked), Bytes::from(body), tls.map(Arc::new));
+        let requests = Arc::clone(&honest.requests);
+        let connections = Arc::clone(&honest.connections);
+        let at_once = Arc::clone(&honest.at_once);
+        let asked = Arc::clone(&honest.asked);
+        let body = Bytes::from(body);
+        let tls = tls.map(Arc::new);
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
                 connections.fetch_add(1, Ordering::SeqCst);
@@ -93,7 +96,8 @@ fn serve(socket: TcpStream, streams: u32, each: Each) {
         while let Some(Ok((request, respond))) = connection.accept().await {
             let now = open.fetch_add(1, Ordering::SeqCst) + 1;
             each.at_once.fetch_max(now, Ordering::SeqCst);
-            let (each, open) = (each.clone(), Arc::clone(&open));
+            let each = each.clone();
+            let open = Arc::clone(&open);
             tokio::task::spawn_local(async move {
                 let _ = answer(request, respond, &each, &open).await;
             });

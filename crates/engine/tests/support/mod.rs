@@ -58,12 +58,15 @@ impl Puppet {
     pub fn start(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Puppet {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (requests, connections) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let (act, counts) = (Arc::new(act), (Arc::clone(&requests), Arc::clone(&connections)));
+        let requests = Arc::new(AtomicU64::new(0));
+        let connections = Arc::new(AtomicU64::new(0));
+        let act = Arc::new(act);
+        let counts = (Arc::clone(&requests), Arc::clone(&connections));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 counts.1.fetch_add(1, Ordering::SeqCst);
-                let (act, requests) = (Arc::clone(&act), Arc::clone(&counts.0));
+                let act = Arc::clone(&act);
+                let requests = Arc::clone(&counts.0);
                 std::thread::spawn(move || serve(stream, &*act, &requests));
             }
         });

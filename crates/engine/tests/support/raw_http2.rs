@@ -57,11 +57,13 @@ impl Raw {
     pub fn start(first: Vec<u8>, say: impl Fn(u64, &Heard) -> Say + Send + Sync + 'static) -> Raw {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (connections, say) = (Arc::new(AtomicU64::new(0)), Arc::new(say));
+        let connections = Arc::new(AtomicU64::new(0));
+        let say = Arc::new(say);
         let counter = Arc::clone(&connections);
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
-                let (first, say) = (first.clone(), Arc::clone(&say));
+                let first = first.clone();
+                let say = Arc::clone(&say);
                 let number = counter.fetch_add(1, Ordering::SeqCst);
                 thread::spawn(move || converse(socket, &first, |heard| say(number, heard)));
             }

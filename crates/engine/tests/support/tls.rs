@@ -178,9 +178,12 @@ impl TlsPuppet {
         most: usize,
         act: impl Fn(u64) -> Act + Send + Sync + 'static,
     ) -> TlsPuppet {
-        let (config, act) = (Arc::new(config), Arc::new(act));
+        let config = Arc::new(config);
+        let act = Arc::new(act);
         let count = || Arc::new(AtomicU64::new(0));
-        let (requests, connections, resumed) = (count(), count(), count());
+        let requests = count();
+        let connections = count();
+        let resumed = count();
         let counts = (Arc::clone(&requests), Arc::clone(&connections), Arc::clone(&resumed));
         let address = listen(move |socket| {
             counts.1.fetch_add(1, Ordering::SeqCst);
@@ -198,7 +201,8 @@ impl TlsPuppet {
 /// Calls `serve` with each connection, in a new thread.
 pub fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (address, serve) = (listener.local_addr().unwrap(), Arc::new(serve));
+    let address = listener.local_addr().unwrap();
+    let serve = Arc::new(serve);
     thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             socket.set_nodelay(true).unwrap();

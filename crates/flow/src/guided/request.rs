@@ -109,7 +109,8 @@ mod tests {
     fn made(asked: GuidedRequest, is_http2: bool) -> Result<(String, String), String> {
         let first = Request::new(Method::Get, "http://127.0.0.1:8080/", &[], Vec::new()).unwrap();
         let other = Request::new(Method::Get, "https://api.test", &[], Vec::new()).unwrap();
-        let (mut origins, mut jar) = (Origins::default(), CookieJar::default());
+        let mut origins = Origins::default();
+        let mut jar = CookieJar::default();
         for request in [first, other] {
             origins.add(FlowOrigin::new(request.origin(), request.url().clone()));
         }
@@ -120,7 +121,8 @@ mod tests {
 
     fn asked(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> GuidedRequest {
         let headers = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let (method, path) = (method.to_owned(), path.to_owned());
+        let method = method.to_owned();
+        let path = path.to_owned();
         GuidedRequest { method, path, headers, body: body.into(), ..GuidedRequest::default() }
     }
 

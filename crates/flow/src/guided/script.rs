@@ -87,7 +87,8 @@ impl Observer for GuidedScript {
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let reading = self.readings.get_mut(request);
-        let (user, status) = (reading.user, reading.status);
+        let user = reading.user;
+        let status = reading.status;
         match (ended.outcome, status) {
             (Outcome::Response { .. }, Some(status)) => self.answered(request, user, status, &ended),
             (outcome, _) => {

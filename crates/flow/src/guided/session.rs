@@ -126,7 +126,9 @@ impl GuidedSession {
 
     /// Makes its next request.
     fn ask(&mut self, with: &mut SessionContext<'_>, asked: GuidedRequest) -> Result<(), String> {
-        let (step, think, plan) = (asked.step, asked.think, with.plan);
+        let step = asked.step;
+        let think = asked.think;
+        let plan = with.plan;
         let due = self.course.end + think;
         let maker = Maker { origins: &plan.origins, is_http2: plan.is_http2, jar: &self.jar, due };
         let made = match self.course.issued() {

@@ -202,7 +202,8 @@ impl Parser<'_> {
 
 /// Returns true if the line has a colon outside of templates and before any comment.
 fn has_colon(line: &str) -> bool {
-    let (mut rest, mut depth) = (line, 0_usize);
+    let mut rest = line;
+    let mut depth = 0_usize;
     while let Some(c) = rest.chars().next() {
         if rest.starts_with("{{") || rest.starts_with("}}") {
             depth = if c == '{' { depth + 1 } else { depth.saturating_sub(1) };

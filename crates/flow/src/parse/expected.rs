@@ -7,7 +7,8 @@ impl Parser<'_> {
     /// Reads an expected answer. `HTTP` comes next.
     pub(super) fn expected_answer(&mut self) -> Result<Expected> {
         let line = self.at.line();
-        let (version, status) = (self.version()?, self.status()?);
+        let version = self.version()?;
+        let status = self.status()?;
         self.at.end_line()?;
         let mut expected = Expected {
             line,
@@ -84,7 +85,8 @@ impl Parser<'_> {
 
     fn captures(&mut self, captures: &mut Vec<Capture>) -> Result<()> {
         while self.is_at_pair() {
-            let (start, line) = (self.at, self.at.line());
+            let start = self.at;
+            let line = self.at.line();
             let key = self.key()?;
             let name = key.constant().ok_or_else(|| start.error("the name of a capture holds no {{…}}"))?.to_owned();
             if !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {

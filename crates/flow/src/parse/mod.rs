@@ -65,7 +65,8 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parser =
         Parser { at: Cursor::new(text), names: Vec::new(), variables: HashMap::new(), remarks: Vec::new(), depth: 0 };
-    let (mut entries, mut weight) = (Vec::new(), None);
+    let mut entries = Vec::new();
+    let mut weight = None;
     loop {
         parser.skip_blank();
         parser.take_weight(entries.is_empty(), &mut weight)?;

@@ -125,7 +125,8 @@ impl Parser<'_> {
     pub(super) fn apply_remarks(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
         for (line, remark) in remarks {
             let mut words = remark.splitn(2, [' ', '\t']);
-            let (first, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().trim());
+            let first = words.next().unwrap_or_default();
+            let rest = words.next().unwrap_or_default().trim();
             let at_line = |problem: String| FlowError::new(line, problem);
             match first {
                 "name" if !rest.is_empty() && rest.len() <= 100 => entry.name = Some(rest.to_owned()),

@@ -63,7 +63,8 @@ impl Parser<'_> {
         }
         if let Some((_, comparison)) = COMPARISONS.iter().find(|(known, _)| *known == name) {
             self.at.skip_spaces();
-            let (at, operand) = (self.at, self.operand()?);
+            let at = self.at;
+            let operand = self.operand()?;
             let is_text = !matches!(operand, Operand::Value(Value::Json(_)));
             if matches!(comparison, Comparison::StartsWith | Comparison::EndsWith) && !is_text {
                 return Err(at.error(format!("{name} needs a text in quotes, or bytes")));

@@ -93,7 +93,8 @@ fn run(server: &impl Place, limits: Limits, says: Arc<Says>) -> Measured {
     let abandoned: Arc<AtomicU64> = Arc::default();
     let counted = Arc::clone(&abandoned);
     let make = MakeGuide::new(move || {
-        let (says, abandoned) = (Arc::clone(&says), Arc::clone(&counted));
+        let says = Arc::clone(&says);
+        let abandoned = Arc::clone(&counted);
         Box::new(ByFunction { says, under_way: BTreeMap::new(), abandoned })
     });
     let sessions = GuidedRun::new(guided, make, Timestamp::ZERO, 1_700_000_000);
@@ -133,7 +134,8 @@ fn four_ways(number: u64, answers: usize) -> NextMove {
 fn a_session_may_leave_steps_out_and_do_one_again() {
     for server in in_both(|_, _| (200, Vec::new(), String::new())) {
         let measured = run(&server, Limits::default(), Arc::new(|number, answers, _| four_ways(number, answers)));
-        let (each, steps) = (SESSIONS / 4, &measured.facts.steps);
+        let each = SESSIONS / 4;
+        let steps = &measured.facts.steps;
         let tally = SessionTally {
             planned: SESSIONS,
             begun: SESSIONS,
@@ -182,7 +184,9 @@ fn an_answer_is_seen_whole_and_cookies_are_kept() {
                 let field = answer.fields.all(name).next().unwrap_or_default();
                 let field = String::from_utf8_lossy(field).into_owned();
                 assert!(answer.response_time > Nanos::ZERO);
-                let (status, bytes, is_whole) = (answer.status, answer.body.len(), answer.is_whole);
+                let status = answer.status;
+                let bytes = answer.body.len();
+                let is_whole = answer.is_whole;
                 kept.lock().unwrap().push(Seen { status, bytes, is_whole, field });
             }
             let path = if number.is_multiple_of(2) { "/long" } else { "/exact" };
@@ -242,7 +246,8 @@ fn a_session_that_asks_for_nothing_never_begins() {
             _ => NextMove::Done,
         };
         let measured = run(&server, Limits::default(), Arc::new(says));
-        let (half, tally) = (SESSIONS / 2, measured.facts.tally);
+        let half = SESSIONS / 2;
+        let tally = measured.facts.tally;
         assert_eq!((tally.planned, tally.begun, tally.never_begun, tally.completed), (SESSIONS, half, half, half));
         assert_eq!(
             (measured.output.snapshot.tally.planned, measured.output.snapshot.tally.never_issued),

@@ -40,8 +40,10 @@ HTTP 201
 
 fn by_number(_: u64, asked: &Asked) -> Answer {
     let mut words = asked.line.split(['/', ' ']).filter(|word| !word.is_empty()).skip(1);
-    let (step, number) = (words.next().unwrap(), words.next().unwrap().parse::<u64>().unwrap());
-    let (cookie, token) = (format!("number={number}"), format!("t{number}"));
+    let step = words.next().unwrap();
+    let number = words.next().unwrap().parse::<u64>().unwrap();
+    let cookie = format!("number={number}");
+    let token = format!("t{number}");
     let answer = |status, fields: Vec<String>, body: String| (status, fields, body);
     match (step, number % 7) {
         ("login", 1) => answer(503, Vec::new(), String::new()),
@@ -83,7 +85,8 @@ fn the_same_sessions_have_the_same_books_in_both_versions() {
     assert_eq!((&http1.facts.tally, &http1.facts.steps), (&http2.facts.tally, &http2.facts.steps));
     assert_eq!(counts(&http1.facts), counts(&http2.facts));
     assert_eq!(http1.examples, http2.examples);
-    let (one, two) = (http1.output.snapshot, http2.output.snapshot);
+    let one = http1.output.snapshot;
+    let two = http2.output.snapshot;
     assert_eq!((one.tally, one.statuses), (two.tally, two.statuses));
     // Of the twenty, sessions 0 and 6 of each seven complete. The other five of each seven end in different ways.
     let steps = &http2.facts.steps;
@@ -181,7 +184,8 @@ fn a_stream_that_is_broken_ends_its_session_and_no_other() {
 fn a_lost_connection_ends_the_sessions_that_wait_on_it() {
     for bytes in [Vec::new(), frame(GOAWAY, 0, 0, &[0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0])] {
         let measured = with_trouble(move |_, _| Say::Close(bytes.clone()));
-        let (tally, steps) = (measured.facts.tally, &measured.facts.steps);
+        let tally = measured.facts.tally;
+        let steps = &measured.facts.steps;
         assert_eq!((tally.begun, tally.completed + tally.in_flight_at_end), (SESSIONS, 0), "{tally:?}");
         // Another session may have been at its first step when the connection closed.
         let ends = |step: usize| steps[step].ended_here.get(&EarlyEnd::Reset).copied().unwrap_or_default();

@@ -71,7 +71,8 @@ fn each_hop_is_a_request_and_the_step_has_the_last_answer() {
         assert_eq!((login.reached, login.hops, login.most_requests), (SESSIONS, 2 * SESSIONS, 3));
         assert_eq!((items.reached, items.hops, items.times.count()), (SESSIONS, 0, 0));
         // The time of the step is that of its three requests together.
-        let (step, requests) = (login.times.get(SessionTime::Completed), &measured.output.snapshot.targets[0]);
+        let step = login.times.get(SessionTime::Completed);
+        let requests = &measured.output.snapshot.targets[0];
         let of_requests = requests.metric(truetail_model::record::Metric::ResponseTime).unwrap();
         assert_eq!((step.count(), of_requests.count()), (SESSIONS, 3 * SESSIONS));
         assert!(step.sum_ns() >= of_requests.sum_ns(), "{} {}", step.sum_ns(), of_requests.sum_ns());
@@ -228,7 +229,9 @@ fn a_hop_due_at_the_end_leaves_its_session_in_flight() {
     let limits = Limits { connections: Some(1), drain: Nanos::from_secs(1), ..Limits::default() };
     let text = "GET {{host}}/a\n[Options]\nlocation: true\n\nGET {{host}}/b\n";
     let measured = run_within(&server, text, limits);
-    let (tally, steps, requests) = (measured.facts.tally, &measured.facts.steps, measured.output.snapshot.tally);
+    let tally = measured.facts.tally;
+    let steps = &measured.facts.steps;
+    let requests = measured.output.snapshot.tally;
     // With one connection, some sessions get their redirect before a hop takes the connection and keeps it.
     assert!(tally.begun > 1, "{tally:?}");
     assert_eq!((tally.in_flight_at_end, tally.begun), (steps[0].reached, steps[0].reached), "{tally:?}");

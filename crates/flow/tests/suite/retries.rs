@@ -51,7 +51,8 @@ fn each_attempt_is_a_request_and_the_step_time_covers_all() {
         assert_eq!(measured.output.snapshot.statuses[&503], 2 * SESSIONS);
         assert_eq!(measured.output.snapshot.tally.planned, 5 * SESSIONS);
         // Both intervals are in the times of the step and of the session, but in no request's time.
-        let (of_step, of_session) = (poll.times.get(SessionTime::Completed), facts.times.get(SessionTime::Completed));
+        let of_step = poll.times.get(SessionTime::Completed);
+        let of_session = facts.times.get(SessionTime::Completed);
         assert!(of_step.count() == SESSIONS && of_step.min().unwrap() >= Nanos::from_millis(79));
         assert!(of_session.min().unwrap() >= Nanos::from_millis(79));
         let requests = measured.output.snapshot.targets[1].metric(Metric::ResponseTime).unwrap();
@@ -70,7 +71,8 @@ fn a_step_fails_with_its_last_attempt() {
     ] {
         for server in in_both(counting(|_| (200, Vec::new(), "{}".to_owned()))) {
             let measured = run(&server, &polling(server.version, "retry: 2\nretry-interval: 1ms", expected));
-            let (poll, end) = (&measured.facts.steps[1], &measured.facts.steps[2]);
+            let poll = &measured.facts.steps[1];
+            let end = &measured.facts.steps[2];
             assert_eq!((poll.retries, poll.ended_here.get(&cause)), (2 * SESSIONS, Some(&SESSIONS)), "{expected}");
             assert_eq!((end.reached, end.not_reached.ended_early), (0, SESSIONS));
             assert_eq!((measured.examples.len(), poll.times.get(SessionTime::Completed).count()), (1, SESSIONS));
@@ -124,7 +126,8 @@ fn a_retry_pending_at_the_end_leaves_its_session_in_flight() {
     let server = Server::start(|_, _| (500, Vec::new(), String::new()));
     let limits = Limits { drain: Nanos::from_secs(1), ..Limits::default() };
     let measured = run_within(&server, "GET {{host}}/a\n[Options]\nretry: 3\nretry-interval: 1m\nHTTP 200\n", limits);
-    let (tally, step) = (measured.facts.tally, &measured.facts.steps[0]);
+    let tally = measured.facts.tally;
+    let step = &measured.facts.steps[0];
     assert_eq!((tally.in_flight_at_end, step.retries), (SESSIONS, 0));
     assert_eq!(step.times.get(SessionTime::Censored).count(), SESSIONS);
     assert_eq!(measured.output.snapshot.tally.planned, SESSIONS, "what was not due is not planned");

@@ -95,7 +95,8 @@ fn each_flow_has_books_and_together_they_are_those_of_the_run() {
     let run = simulated(&scenario("rate = 100\nduration = \"40s\""));
     let facts = run.facts.sessions.unwrap();
     let [browse, buy] = &books(&facts)[..] else { panic!("two flows") };
-    let (browsers, buyers) = (browse.2.planned, buy.2.planned);
+    let browsers = browse.2.planned;
+    let buyers = buy.2.planned;
     assert_eq!((browse.0.as_str(), browse.1, buy.0.as_str(), buy.1), ("browse", 3, "buy", 1));
     // 3,000 of 4,000 sessions are expected, within five standard deviations of 27.4 each.
     assert!(browsers + buyers == 4_000 && browsers.abs_diff(3_000) < 137, "{browsers}");

@@ -177,7 +177,8 @@ fn away_and_back(ports: &Arc<[AtomicU16; 2]>) -> Vec<(Versioned, Versioned)> {
         let location = format!("Location: http://{name}.shop.test:{}{path}", port.load(Ordering::SeqCst));
         (303, vec![location, "Set-Cookie: in=1; Domain=shop.test".to_owned()], String::new())
     };
-    let (of_login, of_api) = (Arc::clone(ports), Arc::clone(ports));
+    let of_login = Arc::clone(ports);
+    let of_api = Arc::clone(ports);
     pairs(
         move |number, asked| match asked.line.contains("/login") {
             true => to("api", &of_login[1], "/page?in"),

@@ -60,7 +60,8 @@ fn the_login_that_stalls_is_exact_to_the_nanosecond() {
     assert_eq!((facts.tally.planned, facts.tally.completed), (3_000, 3_000));
     // Each session takes 25 ms for the login, 10 for the list, 40 for the order; one begins every 20 ms. A login that
     // would end between 30 s and 31 s ends at 31 s.
-    let (mut times, mut logins) = (CompactHistogram::default(), CompactHistogram::default());
+    let mut times = CompactHistogram::default();
+    let mut logins = CompactHistogram::default();
     for arrival in (0..3_000_u64).map(|nth| nth * 20) {
         let done = arrival + 25;
         let left = if (30_000..31_000).contains(&done) { 31_000 } else { done };
@@ -87,7 +88,8 @@ fn the_slowest_sessions_are_kept_to_the_nanosecond() {
         let instants: Vec<_> =
             session.requests.iter().map(|r| (r.step, r.due_ns / ms, r.sent_ns / ms, r.end_ns.unwrap() / ms)).collect();
         let request = |step, due, end| (step, due, due, end);
-        let (list, buy) = (request(1, 31_500, 31_510), request(2, 32_510, 32_550));
+        let list = request(1, 31_500, 31_510);
+        let buy = request(2, 32_510, 32_550);
         assert_eq!(instants, [request(0, arrival, 31_000), list, buy]);
         assert_eq!((session.intended_start_ns, session.end_ns), (arrival * ms, 32_550 * ms));
         assert_eq!((session.time_ns(), session.ending), ((31_050 - arrival) * ms, SessionEnding::Completed));
@@ -105,7 +107,8 @@ fn a_sampled_session_has_its_ending_and_its_think_time() {
     let mut all = sampled.random.clone();
     all.sort_by_key(|session| session.intended_start_ns);
     let ended: Vec<_> = all.iter().map(|session| (session.ending, session.think_ns, session.time_ns())).collect();
-    let (thought, time) = (50_000_000, 14_000_000);
+    let thought = 50_000_000;
+    let time = 14_000_000;
     assert_eq!(ended[0], (SessionEnding::Completed, thought, time));
     assert_eq!(ended[1], (SessionEnding::EndedEarly(EarlyEnd::Status), thought, time));
     let second: Vec<_> = all[1].requests.iter().map(|request| (request.due_ns, request.end_ns)).collect();
@@ -196,7 +199,8 @@ fn the_books_are_those_of_sockets_to_the_last_session() {
         for kind in SessionTime::ALL {
             assert_eq!(facts.times.get(kind).count(), measured.times.get(kind).count(), "{name} {kind:?}");
         }
-        let (sampled, of_sockets) = (facts.sampled.as_ref().unwrap(), measured.sampled.as_ref().unwrap());
+        let sampled = facts.sampled.as_ref().unwrap();
+        let of_sockets = measured.sampled.as_ref().unwrap();
         assert_eq!(measured.imbalance_of_sample(), None, "{name}");
         assert_eq!(sampled.random.len(), of_sockets.random.len(), "{name}");
     }
@@ -206,7 +210,8 @@ fn the_books_are_those_of_sockets_to_the_last_session() {
 fn faults_that_count_requests_count_those_of_their_route() {
     let (_, text, scenario) = &cases()[0];
     let run = simulated(text, scenario);
-    let (steps, planned) = (&sessions(&run).steps, sessions(&run).tally.planned);
+    let steps = &sessions(&run).steps;
+    let planned = sessions(&run).tally.planned;
     assert_eq!((planned, steps[0].ended_here[&EarlyEnd::Status]), (40, 8));
     let orders = &steps[3].ended_here;
     // Every 4th of 32 orders is reset, and 7, 14 and 21 are malformed. Order 28 would be both; its reset comes first.
@@ -305,7 +310,8 @@ fn attempts_are_exact_and_those_over_sockets_have_the_same_books() {
     let facts = sessions(&run);
     let step = &facts.steps[1];
     assert_eq!((facts.tally.completed, step.reached, step.retries, step.most_requests), (3, 3, 2, 2));
-    let (mut of_step, mut of_session) = (CompactHistogram::default(), CompactHistogram::default());
+    let mut of_step = CompactHistogram::default();
+    let mut of_session = CompactHistogram::default();
     for (ms, count) in [(9, 1), (9 + 100 + 9, 2)] {
         of_step.record_n(Nanos::from_millis(ms), count);
         of_session.record_n(Nanos::from_millis(ms + 10), count);

@@ -36,7 +36,8 @@ impl OhaRows {
     fn read_piece(&mut self) -> rusqlite::Result<()> {
         let mut query =
             self.database.prepare_cached("SELECT rowid, * FROM oha WHERE rowid > ?1 ORDER BY rowid LIMIT ?2")?;
-        let (mut rows, mut piece) = (query.query((self.after, PIECE))?, Vec::new());
+        let mut rows = query.query((self.after, PIECE))?;
+        let mut piece = Vec::new();
         while let Some(row) = rows.next()? {
             self.after = row.get(0)?;
             piece.push((1..=self.names.len()).map(|column| text(row, column)).collect::<rusqlite::Result<_>>()?);

@@ -61,7 +61,9 @@ pub(crate) fn entries(bytes: &[u8]) -> Result<Vec<&RawValue>, ImportError> {
 }
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut damage, mut made, mut failed) = (UnusedRows::default(), 0, 0);
+    let mut damage = UnusedRows::default();
+    let mut made = 0;
+    let mut failed = 0;
     let mut no_exchanges: BTreeMap<NoExchange, u64> = BTreeMap::new();
     for raw in entries(bytes)? {
         if let Some(why) = no_exchange(raw.get()) {

@@ -55,7 +55,9 @@ impl Format for JMeterXml {
 fn read(input: &mut dyn BufRead, sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let progress = Progress::default();
     let mut reader = Reader::from_reader(Bounded::new(input, &progress));
-    let (mut samples, mut buffer, mut depth) = (Samples::default(), Vec::new(), 0u32);
+    let mut samples = Samples::default();
+    let mut buffer = Vec::new();
+    let mut depth = 0u32;
     loop {
         buffer.clear();
         let place = progress.next_token();

@@ -111,7 +111,9 @@ impl RowFormat for AccessJson {
     }
 
     fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
-        let (mut row, mut seen, mut workers) = (Row::new(), ServerSeen::default(), Workers::default());
+        let mut row = Row::new();
+        let mut seen = ServerSeen::default();
+        let mut workers = Workers::default();
         let mut failures = FailureClassifier::default();
         each_row(lines, books, |line, _| {
             row.0.read(line)?;

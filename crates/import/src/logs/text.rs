@@ -66,7 +66,8 @@ impl RowFormat for TextLog {
     }
 
     fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
-        let (mut words, mut seen) = (Words::default(), ServerSeen::default());
+        let mut words = Words::default();
+        let mut seen = ServerSeen::default();
         let mut failures = FailureClassifier::default();
         each_row(lines, books, |line, span| {
             if !span.whole {
@@ -195,7 +196,8 @@ pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<Logged
 /// Returns the text before the client's address, or nothing if the line starts with the address.
 fn host_in_front(line: &[u8]) -> &[u8] {
     let mut words = line.split(|byte| *byte == b' ');
-    let (host, client) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let host = words.next().unwrap_or_default();
+    let client = words.next().unwrap_or_default();
     if is_address(client) { host } else { &[] }
 }
 

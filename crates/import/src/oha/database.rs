@@ -33,7 +33,8 @@ impl RowFormat for OhaTable {
         let mut seen = Seen::default();
         if let Some((header, row)) = Header::read(lines, &NEEDED)? {
             let at = |name: &str| header.index(name).unwrap_or_default();
-            let (corrected, run) = (at("start_latency_correction"), at("run"));
+            let corrected = at("start_latency_correction");
+            let run = at("run");
             let columns = |start: usize| Columns {
                 start: Some((start, Clock::In(Unit::Seconds))),
                 length: Length::Duration(at("duration"), Unit::Seconds),

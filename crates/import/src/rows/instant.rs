@@ -90,7 +90,8 @@ impl Scan<'_> {
         if self.one_of(b".,").is_none() {
             return Some((0, NANOS_PER_SECOND));
         }
-        let (mut ns, mut worth) = (0, NANOS_PER_SECOND);
+        let mut ns = 0;
+        let mut worth = NANOS_PER_SECOND;
         while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
             worth /= 10;
             ns += u64::from(digit - b'0') * worth;
@@ -189,7 +190,8 @@ mod tests {
         #[test]
         fn each_day_follows_the_one_before(days in 0i64..80_000) {
             // A calendar made by counting.
-            let (mut year, mut left) = (1970, days);
+            let mut year = 1970;
+            let mut left = days;
             let leap = |year: i64| (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
             while left >= 365 + i64::from(leap(year)) {
                 left -= 365 + i64::from(leap(year));

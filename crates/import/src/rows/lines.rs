@@ -75,7 +75,9 @@ impl<'a> Lines<'a> {
     /// Returns the next row of a table, whose quoted fields may hold line breaks, or `None` at the end of the file. A
     /// row that never closes its quote is only its first line.
     pub fn peek(&mut self) -> io::Result<Option<Span>> {
-        let (mut searched, mut lines, mut quoted) = (0, 1, false);
+        let mut searched = 0;
+        let mut lines = 1;
+        let mut quoted = false;
         loop {
             let rest = &self.buffer[self.start..self.end];
             while let Some(at) = memchr::memchr2(b'\n', b'"', &rest[searched..]) {

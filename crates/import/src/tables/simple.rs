@@ -87,7 +87,8 @@ impl RowFormat for SimpleTable {
     }
 
     fn likeness(&self, head: &[u8]) -> Likeness {
-        let (line, needed) = (first_line(head), self.needed());
+        let line = first_line(head);
+        let needed = self.needed();
         match Header::with_columns(line, &needed) {
             Ok(_) => Likeness::Yes,
             Err(missing) if missing != needed[0] => Likeness::Near(format!("the column '{missing}' is missing")),

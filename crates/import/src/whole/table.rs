@@ -30,7 +30,8 @@ pub(crate) struct TableRow(Vec<(String, String)>);
 impl Table {
     /// Reads all rows. A row with more or fewer cells than the header, or without an end, is left out.
     pub fn read(bytes: &[u8]) -> Table {
-        let (mut rows, mut damage) = (Vec::new(), UnusedRows::default());
+        let mut rows = Vec::new();
+        let mut damage = UnusedRows::default();
         let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
         let header = table.byte_headers().cloned().unwrap_or_default();
         let mut last = 0;

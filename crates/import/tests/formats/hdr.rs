@@ -19,7 +19,8 @@ fn histogram(digits: u8, millis: impl IntoIterator<Item = u64>) -> Histogram<u64
 
 /// A log of two intervals for each tag.
 fn log(digits: u8, tags: &[Option<&str>]) -> Vec<u8> {
-    let (mut log, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+    let mut log = Vec::new();
+    let mut serializer = V2DeflateSerializer::new();
     let mut head = IntervalLogWriterBuilder::new();
     head.add_comment("[Histogram log format version 1.3]").with_start_time(UNIX_EPOCH);
     let mut writer = head.begin_log_with(&mut log, &mut serializer).expect("a log");

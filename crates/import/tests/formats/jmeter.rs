@@ -87,7 +87,9 @@ fn timestamps_that_are_ends_are_suspected() {
 /// Returns a row as JMeter writes it if timestamps are ends.
 fn with_end(row: &str) -> String {
     let mut fields = row.splitn(3, ',');
-    let (start, elapsed, rest) = (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap());
+    let start = fields.next().unwrap();
+    let elapsed = fields.next().unwrap();
+    let rest = fields.next().unwrap();
     match (start.parse::<u64>(), elapsed.parse::<u64>()) {
         (Ok(start), Ok(elapsed)) => format!("{},{elapsed},{rest}", start + elapsed),
         _ => row.to_owned(),

@@ -118,7 +118,8 @@ fn facts(run: &ForeignRun) -> String {
 fn request_row(request: &ForeignRequest) -> String {
     let ForeignRequest { start_ns, duration, waited, outcome, worker, bytes_in } = request;
     let number = |name: &str, number: Option<u64>| number.map_or(String::new(), |number| format!("{name} {number}, "));
-    let (start, sender) = (number("start", *start_ns), number("worker", worker.map(u64::from)));
+    let start = number("start", *start_ns);
+    let sender = number("worker", worker.map(u64::from));
     format!(
         "{start}took {}, waited {}, {sender}{}{}",
         duration.0,

@@ -163,7 +163,8 @@ fn what_is_left_out_is_counted_by_cause() {
 #[test]
 fn an_hour_begins_where_it_was_asked_to() {
     let text: String = (0..60).map(|second| combined(second, "GET /a HTTP/1.1")).collect();
-    let (from_ns, to_ns) = (unix_ns("22/Nov/2026:12:00:10 +0100"), unix_ns("2026-11-22T11:00:20Z"));
+    let from_ns = unix_ns("22/Nov/2026:12:00:10 +0100");
+    let to_ns = unix_ns("2026-11-22T11:00:20Z");
     let read = log(&text, &AccessLogOptions { from_ns, to_ns, ..options() });
     let wanted: Vec<_> = (0..10).map(|second| format!("{}ms GET /a", 1_000 * second + 500)).collect();
     assert_eq!(shown(&read, Placement::Even), wanted);

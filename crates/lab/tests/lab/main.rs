@@ -191,7 +191,8 @@ fn cancelling_ends_the_tool_and_starts_no_other() {
     let token = CancelToken::new();
     let me = root.path().join("long/files/me");
     let stopper = thread::spawn({
-        let (token, me) = (token.clone(), me.clone());
+        let token = token.clone();
+        let me = me.clone();
         move || {
             while fs::read_to_string(&me).map_or(true, |text| !text.ends_with('\n')) {
                 thread::sleep(Duration::from_millis(5));

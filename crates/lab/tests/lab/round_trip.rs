@@ -123,7 +123,8 @@ fn the_table_repeats_the_figures_of_real_tools() {
     let duration = Nanos::from_secs(6);
     let table =
         LeagueTable { scenario: &plan.scenario, duration, truth: &plan.truth, window: &[], rows: &rows, streams: None };
-    let (csv, text) = (csv(&table), text(&table, truetail_report::Style::default()));
+    let csv = csv(&table);
+    let text = text(&table, truetail_report::Style::default());
     assert_eq!(rows.len(), CAPTURED.len());
     for (name, ..) in CAPTURED {
         let row = rows.iter().find(|row| row.tool == name).unwrap_or_else(|| panic!("no {name}"));
@@ -157,7 +158,8 @@ fn a_closed_loop_is_recognised_with_the_users_of_the_tool() {
     let root = tempfile::tempdir().expect("a folder");
     let plan = TrialPlan::new(builtin::find("06").expect("a scenario")).expect("it is fit");
     let tools = [("locust-llm", "2.47.0"), ("k6-llm", "1.8.1")].map(|(name, version)| {
-        let (tool, folder) = (by_name(name).expect("a tool"), root.path().join(name));
+        let tool = by_name(name).expect("a tool");
+        let folder = root.path().join(name);
         lay_out(tool, version, "", &plan, &folder);
         let arrivals = (0..1_200).map(|n| n * S / 20).filter(|at| !matches!(at / S, 22..25 | 45 | 46));
         fs::write(folder.join("truth.csv"), log_of(arrivals)).expect("a log");

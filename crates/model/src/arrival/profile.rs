@@ -113,7 +113,8 @@ fn length(text: &str, form: &'static str, field: &str) -> Result<Nanos, ProfileE
 fn span(text: &str, form: &'static str, rest: &str) -> Result<(f64, f64, Nanos), ProfileError> {
     let (rates, over) = rest.rsplit_once('/').ok_or_else(|| malformed(text, form, "no duration"))?;
     let (low, high) = rates.split_once("..").ok_or_else(|| malformed(text, form, "no two rates"))?;
-    let (low, high) = (per_second(text, form, low)?, per_second(text, form, high)?);
+    let low = per_second(text, form, low)?;
+    let high = per_second(text, form, high)?;
     if low == 0.0 && high == 0.0 {
         return Err(malformed(text, form, "both rates are zero"));
     }

@@ -32,7 +32,8 @@ pub struct ArrivalBlock {
 impl ArrivalBlock {
     /// Returns the indices of the arrivals.
     pub fn indices(&self) -> impl Iterator<Item = u64> + use<> {
-        let (first, stride) = (self.first.index, self.stride);
+        let first = self.first.index;
+        let stride = self.stride;
         (0..self.count).map(move |nth| first + nth * stride)
     }
 
@@ -115,7 +116,8 @@ impl Schedule {
         if most == 0 || exists(most - 1) {
             return most;
         }
-        let (mut count, mut too_many) = (0, most);
+        let mut count = 0;
+        let mut too_many = most;
         while count + 1 < too_many {
             let middle = count + (too_many - count) / 2;
             if exists(middle - 1) { count = middle } else { too_many = middle }
@@ -177,7 +179,8 @@ impl Arrivals {
         if !is_taken(0) {
             return None;
         }
-        let (mut last, mut step) = (0u64, 1u64);
+        let mut last = 0u64;
+        let mut step = 1u64;
         while is_taken(last.saturating_add(step)) {
             last += step;
             step *= 2;

@@ -34,7 +34,9 @@ impl Sine {
 impl Sine {
     /// Returns L(t) and λ(t).
     fn count_and_rate(&self, seconds: f64) -> (f64, f64) {
-        let (mean, amplitude, period) = (self.mean(), self.amplitude(), self.period.as_secs_f64());
+        let mean = self.mean();
+        let amplitude = self.amplitude();
+        let period = self.period.as_secs_f64();
         // The phase is reduced first, so that a long run keeps the precision of a short one.
         let (sin, cos) = libm::sincos(TAU * (libm::fmod(seconds, period) / period));
         (mean * seconds + amplitude * period / TAU * (1.0 - cos), mean + amplitude * sin)
@@ -53,7 +55,8 @@ impl RateProfile for Sine {
         // 0 ≤ L(t) − m·t ≤ d·P/π bounds the solution on both sides, apart from the last bits.
         let at_mean = count / self.mean();
         let swing = self.amplitude() * self.period.as_secs_f64() * 2.0 / TAU / self.mean();
-        let (mut low, mut high) = ((at_mean - swing).max(0.0) * (1.0 - 1e-12), at_mean * (1.0 + 1e-12));
+        let mut low = (at_mean - swing).max(0.0) * (1.0 - 1e-12);
+        let mut high = at_mean * (1.0 + 1e-12);
         let mut t = low + (high - low) / 2.0;
         for _ in 0..MAX_STEPS {
             let (reached, rate) = self.count_and_rate(t);

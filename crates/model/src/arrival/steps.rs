@@ -25,7 +25,8 @@ impl Steps {
     pub fn new(steps: Vec<Step>) -> Steps {
         assert!(steps.iter().any(|step| step.per_second > 0.0), "steps without a rate above zero");
         let mut starts = Vec::with_capacity(steps.len());
-        let (mut length, mut count) = (Nanos::ZERO, 0.0);
+        let mut length = Nanos::ZERO;
+        let mut count = 0.0;
         for step in &steps {
             starts.push((length.as_secs_f64(), count));
             length += step.length;

@@ -72,7 +72,8 @@ impl Permits {
     pub(super) fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         let Some(cap) = cap else { return self.lift(now) };
         self.surplus = self.held.saturating_sub(cap);
-        let (free, wanted) = (self.free(), cap.saturating_sub(self.held));
+        let free = self.free();
+        let wanted = cap.saturating_sub(self.held);
         match &mut self.fresh {
             Some(fresh) if wanted <= free => {
                 // Withdraw the newest first, so that a waiting request is billed from the oldest permit that remains.

@@ -57,7 +57,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_earliest_due_comes_first(steps in proptest::collection::vec((0u64..9, any::<bool>()), 0..99)) {
-            let (mut due, mut model) = (ReadyQueue::at_origin(3), vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)]);
+            let mut due = ReadyQueue::at_origin(3);
+            let mut model = vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)];
             for (user, (at, push)) in (3u32..).zip(steps) {
                 if push {
                     due.push(Timestamp(at), user);

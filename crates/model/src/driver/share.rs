@@ -19,7 +19,8 @@ impl WorkerShare {
 
     /// Returns how many of `total` items of this machine, dealt one by one, this worker gets.
     pub const fn share_of(self, total: u64) -> u64 {
-        let (index, workers) = (self.index as u64, self.workers as u64);
+        let index = self.index as u64;
+        let workers = self.workers as u64;
         total / workers + if index < total % workers { 1 } else { 0 }
     }
 

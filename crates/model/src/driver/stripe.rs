@@ -69,7 +69,8 @@ impl Stripe {
 
     /// Returns how many of `total` items, dealt one by one, this stripe gets.
     pub const fn share_of(self, total: u64) -> u64 {
-        let (index, of) = (self.index as u64, self.of as u64);
+        let index = self.index as u64;
+        let of = self.of as u64;
         total / of + if index < total % of { 1 } else { 0 }
     }
 }

@@ -203,7 +203,8 @@ mod tests {
     #[test]
     fn counts_never_overflow_in_a_long_run() {
         let late = Timestamp::ZERO + Nanos::from_secs(13 * 86_400);
-        let (arrival, time) = (Arrival { index: 0, intended_start: late }, Nanos(5));
+        let arrival = Arrival { index: 0, intended_start: late };
+        let time = Nanos(5);
         let record = RequestRecord::never_issued(arrival, late + time);
         let mut recorder = IntervalRecorder::new(1, Nanos::ZERO);
         recorder.record(&record);

@@ -120,7 +120,8 @@ impl Recorder {
 
     /// Counts `block` as planned and never issued by `ended`. All its arrivals get the intended start in its middle.
     pub fn record_block_never_issued(&mut self, block: &ArrivalBlock, ended: Timestamp) {
-        let (n, intended_start) = (block.count, block.middle());
+        let n = block.count;
+        let intended_start = block.middle();
         if intended_start < self.options.measure_from {
             return self.warmup.plan_unissued(n);
         }

@@ -117,7 +117,8 @@ impl Samples {
         if self.settled_for == Some(self.halvings) {
             return;
         }
-        let (halvings, slowest) = (self.halvings, &mut self.slowest);
+        let halvings = self.halvings;
+        let slowest = &mut self.slowest;
         self.even.retain(|record| {
             let stays = belongs(record.index, halvings);
             if !stays {

@@ -104,7 +104,8 @@ impl SparseHistogram {
     fn with(&self, other: &SparseHistogram) -> SparseHistogram {
         let highest = self.counts.highest().max(other.counts.highest());
         let mut sum = SparseHistogram::with_room_for(union(&self.buckets, &other.buckets), highest);
-        let (mut mine, mut theirs) = (self.entries().peekable(), other.entries().peekable());
+        let mut mine = self.entries().peekable();
+        let mut theirs = other.entries().peekable();
         loop {
             let (bucket, n) = match (mine.peek(), theirs.peek()) {
                 (Some(&(a, n)), Some(&(b, m))) if a == b => {
@@ -129,9 +130,12 @@ impl SparseHistogram {
 
 /// Returns the number of distinct values in two ascending lists.
 fn union(a: &[u16], b: &[u16]) -> usize {
-    let (mut i, mut j, mut common) = (0, 0, 0);
+    let mut i = 0;
+    let mut j = 0;
+    let mut common = 0;
     while i < a.len() && j < b.len() {
-        let (x, y) = (a[i], b[j]);
+        let x = a[i];
+        let y = b[j];
         common += usize::from(x == y);
         i += usize::from(x <= y);
         j += usize::from(y <= x);
@@ -284,7 +288,8 @@ impl HotHistogram {
         if totals.count == 0 {
             return totals;
         }
-        let (low, high) = (bucket_of(totals.min), bucket_of(totals.max));
+        let low = bucket_of(totals.min);
+        let high = bucket_of(totals.max);
         let used = &mut self.counts[low..=high];
         let in_use = used.iter().filter(|count| **count > 0).count();
         let highest = used.iter().copied().max().unwrap_or(0);
@@ -338,7 +343,8 @@ mod tests {
         #[test]
         fn merging_is_recording_all_and_leaves_no_trace(a in counted(), b in counted()) {
             let all = sparse(&[a.clone(), b.clone()].concat());
-            let (mut ab, mut ba) = (sparse(&a), sparse(&b));
+            let mut ab = sparse(&a);
+            let mut ba = sparse(&b);
             ab.merge(&sparse(&b));
             ba.absorb(sparse(&a));
             prop_assert_eq!(&ab, &all);
@@ -356,8 +362,10 @@ mod tests {
 
         #[test]
         fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..600)) {
-            let (mut hot, mut cooled) = (HotHistogram::default(), SparseHistogram::default());
-            let (mut totals, mut all) = (ExactStatistics::default(), ExactStatistics::default());
+            let mut hot = HotHistogram::default();
+            let mut cooled = SparseHistogram::default();
+            let mut totals = ExactStatistics::default();
+            let mut all = ExactStatistics::default();
             for (i, value) in values.iter().enumerate() {
                 hot.record(Nanos(*value));
                 all.add(Nanos(*value), 1);

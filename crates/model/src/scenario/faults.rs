@@ -16,7 +16,8 @@ pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<
     for section in sections {
         let fault = read_fault(section, bounds)?;
         if let Some(earlier) = faults.iter().find(|earlier| shadows(earlier, &fault)) {
-            let (kind, earlier) = (fault.kind().name(), earlier.kind().name());
+            let kind = fault.kind().name();
+            let earlier = earlier.kind().name();
             return Err(section.error(format!(
                 "this {kind} fault never happens: the {earlier} fault before it matches every request; narrow the earlier \
                  one with share, every, at or for"
@@ -87,7 +88,8 @@ fn ramp(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let to_field = section.require("to", "for example to = \"50s\"")?;
     let to = to_field.instant()?;
     if to <= from {
-        let (from, to) = (from.since_origin(), to.since_origin());
+        let from = from.since_origin();
+        let to = to.since_origin();
         return Err(to_field.error(format!("a ramp from {from} to {to} takes no time; 'to' must be later than 'from'")));
     }
     let target = section.require("target", "for example target = \"100ms\"")?.duration()?;
@@ -132,7 +134,8 @@ fn within(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<Timestamp> {
     let instant = field.instant()?;
     match bounds.end {
         Some(end) if instant >= end => {
-            let (given, end) = (field.string()?, rounded_up(end));
+            let given = field.string()?;
+            let end = rounded_up(end);
             Err(field.error(format!("{given} is not before the end of the workload ({end}), so it never happens")))
         }
         _ => Ok(instant),

@@ -29,7 +29,8 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
         service.seed = seed.whole(0..=u64::MAX, "a whole number from 0")?;
     }
     read_stream(section, &mut service)?;
-    let (faults, routes) = (section.get("fault"), section.get("route"));
+    let faults = section.get("fault");
+    let routes = section.get("route");
     section.no_more_keys()?;
     if let Some(faults) = &faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
@@ -44,7 +45,8 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
 
 fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), ScenarioError> {
     let called = |key, title| section.get(key).map(|field: Field<'_>| field.section_called(title)).transpose();
-    let (stream, batch) = (called("stream", "[service.stream]")?, called("batch", "[service.batch]")?);
+    let stream = called("stream", "[service.stream]")?;
+    let batch = called("batch", "[service.batch]")?;
     if stream.is_none() && batch.is_none() {
         return Ok(());
     }

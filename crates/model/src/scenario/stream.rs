@@ -50,7 +50,8 @@ fn content(section: &Section<'_>) -> Result<StreamContent> {
         content.bytes = bytes.whole(0..=MAX_EVENTS, "a whole number of bytes from 0 to 100000")?;
     }
     if content.events > content.max_events() {
-        let (events, most) = (content.events, content.max_events());
+        let events = content.events;
+        let most = content.max_events();
         let kept = "an answer is kept whole, and is at most 16 MiB; use smaller or fewer events";
         return Err(section.error(format!("{events} events of this size are more than {most}: {kept}")));
     }

@@ -293,7 +293,8 @@ fn along(start: Nanos, end: Nanos, passed: Nanos, whole: Nanos) -> Nanos {
     if passed >= whole {
         return end;
     }
-    let (passed, whole) = (u128::from(passed.0), u128::from(whole.0));
+    let passed = u128::from(passed.0);
+    let whole = u128::from(whole.0);
     // passed < whole, so the moved distance is at most the whole distance.
     let moved = |distance: u64| ((u128::from(distance) * passed + whole / 2) / whole) as u64;
     if end >= start { Nanos(start.0 + moved(end.0 - start.0)) } else { Nanos(start.0 - moved(start.0 - end.0)) }

@@ -116,7 +116,9 @@ impl FromStr for Nanos {
     /// units, each unit once: `1m30s`. Whole numbers of a unit are read exactly.
     fn from_str(text: &str) -> Result<Nanos, DurationError> {
         let malformed = || DurationError::Malformed(text.to_owned());
-        let (mut rest, mut sum, mut longest) = (text.trim(), 0_u64, u64::MAX);
+        let mut rest = text.trim();
+        let mut sum = 0_u64;
+        let mut longest = u64::MAX;
         loop {
             let part;
             (part, rest) = split_part(rest);

@@ -75,7 +75,8 @@ proptest! {
     #[test]
     fn a_cap_in_force_is_the_cap(steps in prop::collection::vec((0u8..4, 0u64..8, 1u64..5), 1..120)) {
         let mut driver = capped(1000.0, 2);
-        let (mut cap, mut now) = (Some(2u64), Timestamp::ZERO);
+        let mut cap = Some(2u64);
+        let mut now = Timestamp::ZERO;
         for (what, number, later) in steps {
             now = now + Nanos(later * MS);
             match what {

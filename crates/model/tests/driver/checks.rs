@@ -14,7 +14,8 @@ fn check_books(played: &[Played]) {
     let mut merged = Snapshot::default();
     let mut seen = HashSet::new();
     for worker in played {
-        let (started, unissued) = (worker.started.len() as u64, worker.unissued.len() as u64);
+        let started = worker.started.len() as u64;
+        let unissued = worker.unissued.len() as u64;
         let tally = &worker.snapshot.tally;
         assert_eq!((tally.planned, tally.issued, tally.never_issued), (started + unissued, started, unissued));
         let answered = worker.started.iter().filter(|started| started.ended != Timestamp::NEVER).count() as u64;

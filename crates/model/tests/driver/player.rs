@@ -77,7 +77,8 @@ impl<'a> Player<'a> {
     fn play(mut self) -> Played {
         let expired_at = loop {
             self.stop_when_due();
-            let (deadline, can_start) = (self.driver.deadline(), self.driver.can_start(self.now));
+            let deadline = self.driver.deadline();
+            let can_start = self.driver.can_start(self.now);
             match self.driver.poll(self.now) {
                 Directive::Start(start) => {
                     assert!(can_start, "it was said that none would");

@@ -115,7 +115,8 @@ mod suite {
         let duration = Nanos::from_secs_f64(seconds).0;
         let schedule = schedule(profile.clone(), spacing, 3, Some(duration), None);
         for (i, n) in [(0, 1), (2, 3), (63, 64)] {
-            let (mut together, mut one_by_one) = (schedule.stripe(i, n), schedule.stripe(i, n).peekable());
+            let mut together = schedule.stripe(i, n);
+            let mut one_by_one = schedule.stripe(i, n).peekable();
             for part in [0.0, 0.001, 0.2, 0.2, 0.201, 0.9, 1.0, 2.0] {
                 let end = Timestamp((duration as f64 * part) as u64);
                 let block = together.take_before(end);
@@ -270,7 +271,9 @@ fn a_ramp_does_not_drift() {
 
 #[test]
 fn steps_do_not_drift() {
-    let (first, length, then) = (700i128, 1_000 * i128::from(S), 3_000i128);
+    let first = 700i128;
+    let length = 1_000 * i128::from(S);
+    let then = 3_000i128;
     let scaled = |t: i128, k: i128| first * t.min(length) + then * (t - length).max(0) - k * i128::from(S);
     FAR.into_iter().for_each(|k| within_a_nanosecond(&profile("steps:700/1000s,3000/1h"), k, scaled));
 }
@@ -278,7 +281,9 @@ fn steps_do_not_drift() {
 /// Computed in f64: at 1,000/s a nanosecond is 1e-6 arrivals, and L is known to 1e-8 here.
 #[test]
 fn a_sine_does_not_drift() {
-    let (mean, amplitude, period) = (1_000.0, 900.0, 60.0);
+    let mean = 1_000.0;
+    let amplitude = 900.0;
+    let period = 60.0;
     let count = |t: f64| {
         let turn = std::f64::consts::TAU;
         mean * t + amplitude * period / turn * (1.0 - (turn * (t % period) / period).cos())

@@ -110,19 +110,22 @@ proptest! {
 
     #[test]
     fn the_order_of_records_does_not_matter(records in records()) {
-        let (forth, back) = (recorded(records.iter()), recorded(records.iter().rev()));
+        let forth = recorded(records.iter());
+        let back = recorded(records.iter().rev());
         prop_assert_eq!(&forth.intervals, &back.intervals);
         prop_assert_eq!(&forth.books, &back.books);
     }
 
     #[test]
     fn folding_and_then_adding_is_adding_and_then_folding(a in records(), b in records(), width in 0u32..14) {
-        let (a, b) = (recorded(a.iter()).intervals, recorded(b.iter()).intervals);
+        let a = recorded(a.iter()).intervals;
+        let b = recorded(b.iter()).intervals;
         let folded = |mut intervals: truetail_model::record::ByInterval<_>| {
             intervals.coarsen_to(1 << width);
             intervals
         };
-        let (mut first, mut then) = (folded(a.clone()), a);
+        let mut first = folded(a.clone());
+        let mut then = a;
         first.merge(&folded(b.clone()));
         then.merge(&b);
         prop_assert_eq!(first, folded(then));

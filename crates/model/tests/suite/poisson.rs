@@ -43,7 +43,8 @@ fn variance(values: &[f64]) -> f64 {
 }
 
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let (mean_a, mean_b) = (mean(a), mean(b));
+    let mean_a = mean(a);
+    let mean_b = mean(b);
     let together: f64 = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
     together / (a.len() - 1) as f64 / (variance(a) * variance(b)).sqrt()
 }
@@ -183,7 +184,8 @@ fn the_end_of_a_schedule_is_found_without_a_walk() {
         Schedule { profile: "1e9".parse().unwrap(), ..Schedule { horizon, ..schedule(5, None) } }
     };
     let year = Nanos::from_secs(365 * 86_400);
-    let (by_time, by_count) = (of(Some(year), None), of(None, Some(most)));
+    let by_time = of(Some(year), None);
+    let by_count = of(None, Some(most));
     let count = by_time.count().unwrap();
     let expected = year.0 as f64;
     assert!((count as f64 - expected).abs() < 5.0 * expected.sqrt(), "{count}");

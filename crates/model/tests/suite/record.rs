@@ -172,7 +172,8 @@ fn the_even_part_is_an_even_part() {
     let n = 1_000_000;
     (0..n).for_each(|index| samples.offer(&RequestRecord::never_issued(arrival(index), Timestamp(n))));
     samples.settle();
-    let (kept, share) = (samples.even().len() as f64, 1.0 / samples.one_in() as f64);
+    let kept = samples.even().len() as f64;
+    let share = 1.0 / samples.one_in() as f64;
     assert!(samples.one_in() == 128, "one in {}", samples.one_in());
     let deviation = (n as f64 * share * (1.0 - share)).sqrt();
     assert!((kept - n as f64 * share).abs() < 5.0 * deviation, "{kept} kept");

@@ -420,13 +420,15 @@ proptest! {
     /// A ramp never turns back, in either direction, and stays between its ends.
     #[test]
     fn a_ramp_is_monotone(start in any::<u64>(), target in any::<u64>(), from in 0..S, over in 1u64.., mut t in proptest::collection::vec(any::<u64>(), 2..50)) {
-        let (start, target) = (start / 4, target / 4);
+        let start = start / 4;
+        let target = target / 4;
         let ramp = Fault::Ramp { from: Timestamp(from), to: Timestamp(from) + Nanos(over), target: Nanos(target) };
         let service = Service { baseline: Nanos(start), ..with(vec![ramp]) };
         t.iter_mut().for_each(|t| *t /= 2);
         t.sort_unstable();
         let work: Vec<u64> = plans(service, t.into_iter().map(Timestamp)).iter().map(|f| f.due.since(f.began).0).collect();
-        let (low, high) = (start.min(target), start.max(target));
+        let low = start.min(target);
+        let high = start.max(target);
         prop_assert!(work.iter().all(|work| (low..=high).contains(work)));
         let turns_back = |pair: &[u64]| if target >= start { pair[0] > pair[1] } else { pair[0] < pair[1] };
         prop_assert!(!work.windows(2).any(turns_back), "{:?}", work);

@@ -180,11 +180,13 @@ fn summary(seen: &LoopTimes, timeline: Option<&RequestTimeline>) -> String {
     if let (Some(closed), Some(truth)) = (at(&seen.closed.quantiles), seen.truth.quantile(0.99)) {
         let times = factor(truth, &closed).filter(|factor| *factor >= 1.05);
         let times = times.map(|times| format!(", {} as much", number::factor(times))).unwrap_or_default();
-        let (closed, truth) = (number::quantile(&closed), number::time(truth.0));
+        let closed = number::quantile(&closed);
+        let truth = number::time(truth.0);
         sentences.push(format!("The closed loop reports a p99 of {closed}. The truth is {truth}{times}."));
     }
     if let Some(timeline) = timeline {
-        let (missing, planned) = (timeline.never_sent_in_all, timeline.planned_in_all);
+        let missing = timeline.never_sent_in_all;
+        let planned = timeline.planned_in_all;
         sentences.push(format!(
             "Of {} requests that were planned while it ran, the closed loop never sent {}.",
             number::count(planned),

@@ -26,7 +26,8 @@ pub(super) fn section(page: &RunPage<'_>) -> Section {
 }
 
 fn content(page: &RunPage<'_>) -> Markup {
-    let (run, findings) = (page.run, page.findings);
+    let run = page.run;
+    let findings = page.findings;
     let statuses = statuses(page);
     html! {
         p { (words::answer_shares(run, findings)) "." }

@@ -21,7 +21,8 @@ const SHORT_NAME: usize = 40;
 
 /// Returns the section; `None` without a flow.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
-    let (facts, series) = (page.run.facts.sessions.as_ref()?, page.series.sessions.as_ref()?);
+    let facts = page.run.facts.sessions.as_ref()?;
+    let series = page.series.sessions.as_ref()?;
     Some(Section { id: "sessions", heading: "Sessions", content: content(page, facts, series) })
 }
 

@@ -16,7 +16,8 @@ const LONGEST_NAME: usize = 200;
 
 /// Returns the section; `None` if there is only one target.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
-    let (run, findings) = (page.run, page.findings);
+    let run = page.run;
+    let findings = page.findings;
     let all = run.facts.by_target.len().max(findings.targets.len());
     let mut rows = words::target_rows(run, findings, MAX_TARGETS);
     if rows.is_empty() {

@@ -11,7 +11,8 @@ const MAX_ROWS: usize = 60;
 
 /// Returns the columns of each row.
 pub(super) fn rows(series: &RunSeries) -> impl Iterator<Item = Range<usize>> + use<> {
-    let (columns, step) = (series.time.columns, step(series));
+    let columns = series.time.columns;
+    let step = step(series);
     (0..columns).step_by(step).map(move |from| from..columns.min(from + step))
 }
 

@@ -13,7 +13,8 @@ pub(super) fn section(page: &RunPage<'_>) -> Section {
 }
 
 fn content(page: &RunPage<'_>) -> Markup {
-    let (run, findings) = (page.run, page.findings);
+    let run = page.run;
+    let findings = page.findings;
     let saturated = page.is_saturated();
     let explained = [
         words::time_spent(findings),

@@ -20,7 +20,8 @@ pub(super) fn section(page: &RunPage<'_>) -> Section {
 }
 
 fn content(page: &RunPage<'_>) -> Markup {
-    let (run, findings) = (page.run, page.findings);
+    let run = page.run;
+    let findings = page.findings;
     let state = findings.verdict.state;
     html! {
         p class={ "state " (class_of(state)) } { strong { (state.name()) } " " (meaning(state)) }

@@ -105,7 +105,8 @@ fn stretched(
     let last = records.last().map_or(1, |record| record.intended_start.0).max(1);
     for record in &mut records {
         let place = (u128::from(record.intended_start.0) * u128::from(to_ns) / u128::from(last)) as u64;
-        let (delay, service) = (record.delay.total(), record.service_time());
+        let delay = record.delay.total();
+        let service = record.service_time();
         record.intended_start = Timestamp(place);
         record.actual_start = record.intended_start + delay;
         record.end = record.actual_start + service;

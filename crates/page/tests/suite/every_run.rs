@@ -100,7 +100,8 @@ fn a_section_without_data_says_so() {
 #[test]
 fn it_says_what_the_screen_says() {
     for fixture in odd_runs::all() {
-        let (run, findings) = (&fixture.run, &fixture.findings);
+        let run = &fixture.run;
+        let findings = &fixture.findings;
         let page = parsed(&html(fixture));
         let told = visible_text(&page);
         assert!(told.contains(&words::headline(run)), "{}", fixture.name);
@@ -209,7 +210,8 @@ fn streams_are_told_and_drawn() {
 fn other_runs_are_laid_over_the_curve() {
     let fixtures = odd_runs::all();
     let [one, other] = ["hiccup", "troubled"].map(|name| *fixtures.iter().find(|one| one.name == name).unwrap());
-    let (series_of_one, series_of_other) = (series(&one.run, &one.findings), series(&other.run, &other.findings));
+    let series_of_one = series(&one.run, &one.findings);
+    let series_of_other = series(&other.run, &other.findings);
     let overlays = [Overlay { name: "before <the> change", series: &series_of_other }];
     let page = RunPage::new(&one.run, &one.findings, &series_of_one).with(&overlays);
     let page = parsed(&run_page(&page));

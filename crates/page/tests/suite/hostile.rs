@@ -16,7 +16,8 @@ fn page_with(text: &str) -> String {
     let [told, targets] =
         ["failed answers", "targets"].map(|name| *fixtures.iter().find(|one| one.name == name).unwrap());
     let Fixture { run, findings, .. } = told;
-    let (mut run, mut findings) = (run.clone(), findings.clone());
+    let mut run = run.clone();
+    let mut findings = findings.clone();
     let facts = &mut run.facts;
     let text = text.to_owned();
     facts.version = text.clone();

@@ -82,7 +82,8 @@ fn interval_row(some: &[CorrectedInterval], origin_ns: u64) -> Vec<String> {
         some.iter().for_each(|one| sum.merge(of(&one.corrected)));
         sum
     };
-    let (before, after) = (sum(|one| &one.before), sum(|one| &one.after));
+    let before = sum(|one| &one.before);
+    let after = sum(|one| &one.after);
     let seconds = |ns: Option<u64>| seconds_text(ns.unwrap_or_default().saturating_sub(origin_ns));
     let p99 = |histogram: &Histogram| histogram.quantile(0.99).map_or(String::new(), |value| number::time(value.0));
     vec![

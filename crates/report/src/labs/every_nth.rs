@@ -135,7 +135,8 @@ fn overload(options: &EveryNthOptions) -> Option<String> {
 }
 
 fn title(options: &EveryNthOptions) -> String {
-    let (pause, every) = (number::round_time(options.pause.0), number::count(options.pause_every));
+    let pause = number::round_time(options.pause.0);
+    let every = number::count(options.pause_every);
     format!("A pause of {pause} once in {every} requests")
 }
 

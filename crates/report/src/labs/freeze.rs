@@ -66,7 +66,8 @@ fn plot(
         values: one.intervals.iter().map(&value).collect(),
         whole_run: whole_run(one),
     };
-    let (from, length) = (options.pause_start.as_secs_f64(), options.pause_length.as_secs_f64());
+    let from = options.pause_start.as_secs_f64();
+    let length = options.pause_length.as_secs_f64();
     IntervalPlot {
         title: title(options),
         subtitle: subtitle(options),

@@ -140,7 +140,8 @@ fn timeline(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Option<Picture
     };
     let panel =
         |tool: &ToolData<'_>, role| Panel { name: tool.row.tool.clone(), role, requests: tool.requests.clone() };
-    let (closed, open) = (first(&TIMED_CLOSED)?, first(&TIMED_OPEN)?);
+    let closed = first(&TIMED_CLOSED)?;
+    let open = first(&TIMED_OPEN)?;
     let shades: Vec<(u64, u64)> = league.window.iter().map(|stretch| (stretch.from_ns, stretch.to_ns)).collect();
     let whole = shades.iter().any(|(from, to)| *from == 0 && *to >= league.duration.0);
     let ending =

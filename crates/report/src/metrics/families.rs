@@ -50,7 +50,8 @@ fn gauge(name: &'static str, help: &'static str, value: f64) -> Family {
 }
 
 fn load(state: &LiveState) -> Vec<Family> {
-    let (snapshot, progress) = (&state.run.snapshot, &state.progress);
+    let snapshot = &state.run.snapshot;
+    let progress = &state.progress;
     let tally = &snapshot.tally;
     let elapsed = Family {
         unit: Unit::Seconds,

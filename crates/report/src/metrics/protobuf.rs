@@ -69,7 +69,8 @@ fn histogram(times: &TimesHistogram) -> Histogram {
 
 fn spans(buckets: &[(i32, u64)]) -> (Vec<BucketSpan>, Vec<i64>) {
     let (mut spans, mut deltas): (Vec<BucketSpan>, Vec<i64>) = Default::default();
-    let (mut next, mut before) = (0, 0);
+    let mut next = 0;
+    let mut before = 0;
     for (number, count) in buckets {
         let gap = number - next;
         match spans.last_mut() {

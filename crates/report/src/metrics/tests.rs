@@ -44,7 +44,9 @@ fn the_text_format() {
 
 fn native_buckets(histogram: &super::protobuf::Histogram) -> Vec<(i32, u64)> {
     let mut deltas = histogram.positive_delta.iter();
-    let (mut number, mut count, mut buckets) = (0, 0, Vec::new());
+    let mut number = 0;
+    let mut count = 0;
+    let mut buckets = Vec::new();
     for span in &histogram.positive_span {
         number += span.offset;
         for _ in 0..span.length {

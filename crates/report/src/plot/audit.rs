@@ -69,7 +69,8 @@ fn draw_stop(svg: &mut Svg, frame: &Frame, place: Rect, stop: &AuditStop, origin
 }
 
 fn axis(timeline: &AuditTimeline) -> TimeAxis {
-    let (column_s, columns) = (timeline.column_ns as f64 / 1e9, timeline.in_flight.len());
+    let column_s = timeline.column_ns as f64 / 1e9;
+    let columns = timeline.in_flight.len();
     TimeAxis { from_s: 0.0, column_s, columns, measured_from_s: 0.0, to_s: column_s * columns as f64 }
 }
 

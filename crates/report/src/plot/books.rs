@@ -67,7 +67,8 @@ pub(super) fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
     // Widening narrow parts takes room from the widest part.
     let excess = shown.iter().map(|part| wide(part)).sum::<f64>() - bar.width;
     let widest = shown.iter().map(|part| part.count).max().unwrap_or(0);
-    let (mut x, mut taken) = (bar.x, false);
+    let mut x = bar.x;
+    let mut taken = false;
     for part in shown {
         let take = part.count == widest && !taken;
         taken |= take;
@@ -84,7 +85,8 @@ pub(super) fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
 
 /// Lists every outcome that occurred, with its count and share.
 pub(super) fn draw_list(svg: &mut Svg, place: Rect, outcomes: &[Part], planned: u64) {
-    let (mut x, mut y) = (place.x, place.y);
+    let mut x = place.x;
+    let mut y = place.y;
     for part in outcomes.iter().filter(|part| part.count > 0) {
         let share = number::share(part.count as f64 / planned as f64);
         let text = format!("{}: {} ({share})", part.name, number::count(part.count));

@@ -77,7 +77,8 @@ impl Frame {
 
     /// Draws the grid behind the data, ticks with their texts, and labels.
     pub(super) fn draw_behind(&self, svg: &mut Svg) {
-        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        let left = self.inner.x;
+        let right = self.inner.x + self.inner.width;
         for tick in self.y.ticks.iter().filter(|tick| !tick.text.is_empty()) {
             let y = self.y(tick.at);
             svg.line(&[(left, y), (right, y)], Stroke::solid(GRID, 1.0));
@@ -103,7 +104,8 @@ impl Frame {
     fn texts_with_room(&self) -> Vec<bool> {
         let mut from = f64::INFINITY;
         let has_room = |tick: &Tick| {
-            let (x, half) = (self.x(tick.at), text_width::width(&tick.text, TICK_TEXT) / 2.0);
+            let x = self.x(tick.at);
+            let half = text_width::width(&tick.text, TICK_TEXT) / 2.0;
             let fits = x + half + 3.0 < from;
             from = if fits { x - half } else { from };
             fits
@@ -132,7 +134,8 @@ impl Frame {
 
     /// Draws the base line, over the data.
     pub(super) fn draw_base(&self, svg: &mut Svg) {
-        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        let left = self.inner.x;
+        let right = self.inner.x + self.inner.width;
         svg.line(&[(left, self.bottom()), (right, self.bottom())], Stroke::solid(AXIS, 1.5));
     }
 }

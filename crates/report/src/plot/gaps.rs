@@ -31,7 +31,8 @@ pub fn gaps(series: &RunSeries) -> Picture {
     frame.draw_behind(&mut sheet.svg);
     let foot = frame.y(0.0);
     let planned = outline(gaps, &gaps.planned, &frame);
-    let (from, to) = (planned.first().map_or(0.0, |point| point.0), planned.last().map_or(0.0, |point| point.0));
+    let from = planned.first().map_or(0.0, |point| point.0);
+    let to = planned.last().map_or(0.0, |point| point.0);
     let closed: Vec<(f64, f64)> = planned.into_iter().chain([(to, foot), (from, foot)]).collect();
     sheet.svg.area(&closed, SeriesStyle::Planned, OPACITY);
     sheet.svg.series(&[outline(gaps, &gaps.sent, &frame)], SeriesStyle::Sent, 2.0);
@@ -45,9 +46,11 @@ fn edge(gaps: &GapSeries, bin: usize) -> f64 {
 
 /// Returns the axis of lengths: the range of the bins, and at least a factor of ten.
 fn lengths(gaps: &GapSeries) -> Axis {
-    let (low, high) = (edge(gaps, 0), edge(gaps, gaps.planned.len()));
+    let low = edge(gaps, 0);
+    let high = edge(gaps, gaps.planned.len());
     let room = libm::sqrt((10.0 / (high / low)).max(1.0));
-    let (from, to) = (low / room, high * room);
+    let from = low / room;
+    let to = high * room;
     Axis::new("gap", AxisScale::Log { from, to }, log_time_ticks(from, to))
 }
 

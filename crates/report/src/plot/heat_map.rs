@@ -123,9 +123,11 @@ fn legend(subject: &Subject, map: &HeatMap, unanswered: u64) -> Vec<(String, Swa
 
 /// Returns the axis of times: the range of the rows, and at least a factor of ten.
 fn times(subject: &Subject, map: &HeatMap) -> Axis {
-    let (low, high) = (map.lowest_ns, map.lowest_ns * libm::pow(map.row_factor, map.rows as f64));
+    let low = map.lowest_ns;
+    let high = map.lowest_ns * libm::pow(map.row_factor, map.rows as f64);
     let room = libm::sqrt((10.0 / (high / low)).max(1.0));
-    let (from, to) = (low / room, high * room);
+    let from = low / room;
+    let to = high * room;
     Axis::new(subject.axis, AxisScale::Log { from, to }, log_time_ticks(from, to))
 }
 
@@ -186,7 +188,8 @@ impl Dashes {
         let last =
             if ends { (time.end_s(time.columns - 1) - time.from_s) / time.column_s - time.columns as f64 } else { 0.0 };
         let length = (columns as f64 + (last * 100.0).round() / 100.0).max(0.01);
-        let (right, up) = (((column as f64 - self.at.0) * 100.0).round() / 100.0, row - self.at.1);
+        let right = ((column as f64 - self.at.0) * 100.0).round() / 100.0;
+        let up = row - self.at.1;
         write!(self.path, "m{right} {up}h{length}").expect("a String takes everything");
         self.at = (column as f64 + length, row);
     }

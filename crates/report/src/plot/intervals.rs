@@ -119,14 +119,17 @@ impl IntervalPlot {
 
     fn draw_shade(&self, svg: &mut Svg, frame: &Frame) {
         let Some(shade) = &self.shade else { return };
-        let (from, to) = (frame.x(shade.from), frame.x(shade.to));
+        let from = frame.x(shade.from);
+        let to = frame.x(shade.to);
         if to <= from {
             return;
         }
         svg.rect(Rect { x: from, y: frame.inner.y, width: to - from, height: frame.inner.height }, SHADE);
         let half = text_width::width(&shade.label, FIGURE) / 2.0;
-        let (left, right) = (frame.inner.x + half, frame.inner.x + frame.inner.width - half);
-        let (x, y) = (((from + to) / 2.0).min(right).max(left), frame.inner.y + 16.0);
+        let left = frame.inner.x + half;
+        let right = frame.inner.x + frame.inner.width - half;
+        let x = ((from + to) / 2.0).min(right).max(left);
+        let y = frame.inner.y + 16.0;
         let label = Label { x, y, text: &shade.label, size: FIGURE, anchor: Anchor::Middle, color: INK, bold: false };
         svg.label(label);
     }
@@ -144,7 +147,8 @@ impl IntervalPlot {
         let slot = (right - left - space) / values.len().max(1) as f64;
         for (number, (series, value)) in self.series.iter().zip(values).enumerate() {
             let Some(value) = value.filter(|value| value.is_finite()) else { continue };
-            let (x, y) = (left + space / 2.0 + slot * number as f64, frame.y(value));
+            let x = left + space / 2.0 + slot * number as f64;
+            let y = frame.y(value);
             let bar = Rect { x: x + 1.0, y, width: slot - 2.0, height: frame.bottom() - y };
             svg.rect(bar, series.role.color());
             if slot >= NARROWEST_WITH_FIGURE {
@@ -176,7 +180,8 @@ impl IntervalPlot {
         let x = Axis::new(" ", AxisScale::Linear { from: 0.0, to: 1.0 }, ticks);
         let frame = Frame::in_area(area, x, Axis { label: String::new(), bare: true, ..y });
         frame.draw_behind(svg);
-        let (left, right) = (frame.x(0.0), frame.x(1.0));
+        let left = frame.x(0.0);
+        let right = frame.x(1.0);
         let values: Vec<_> = self.series.iter().map(|series| series.whole_run).collect();
         self.draw_group(svg, &frame, (left, right), &values);
         frame.draw_base(svg);

@@ -42,7 +42,8 @@ fn draw_legend_entry(svg: &mut Svg, x: f64, y: f64, entry: &LegendEntry<'_>) {
     } else {
         draw_swatch(svg, x, y - 5.0, entry.role, Swatch::Line);
     }
-    let (x, text) = (x + SWATCH + 8.0, entry.name);
+    let x = x + SWATCH + 8.0;
+    let text = entry.name;
     svg.label(Label { x, y, text, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
 }
 
@@ -106,7 +107,8 @@ fn heading(svg: &mut Svg, y: f64, words: &str, size: f64, color: &str, room: f64
 
 /// Draws rows of swatches and names from the base line `y` on, and returns the last base line.
 fn draw_legend(svg: &mut Svg, y: f64, legend: &[(String, Role)], swatch: Swatch) -> f64 {
-    let (mut x, mut y) = (MARGIN, y);
+    let mut x = MARGIN;
+    let mut y = y;
     for (name, role) in legend {
         let name = text_width::fitted(name, TEXT, WIDTH - 2.0 * MARGIN - SWATCH - 8.0);
         let width = SWATCH + 8.0 + text_width::width(&name, TEXT);

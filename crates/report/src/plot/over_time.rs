@@ -35,7 +35,8 @@ pub(super) fn shade(svg: &mut Svg, frame: &Frame, place: Rect, pauses: &[PauseSp
 
 /// Shades a stretch of time over the height of `place`.
 pub(super) fn shade_span(svg: &mut Svg, frame: &Frame, place: Rect, (from_s, to_s): (f64, f64), look: SeriesStyle) {
-    let (from, to) = (frame.x(from_s), frame.x(to_s));
+    let from = frame.x(from_s);
+    let to = frame.x(to_s);
     svg.block(Rect { x: from, y: place.y, width: (to - from).max(NARROWEST), height: place.height }, look, SHADE);
 }
 

@@ -34,7 +34,8 @@ pub(super) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let options = usvg::Options { fontdb: fonts(), font_family: "Inter".to_owned(), ..usvg::Options::default() };
     let tree = usvg::Tree::from_str(svg, &options)?;
     let side = |units: f32| (units * DENSITY).ceil() as u32;
-    let (width, height) = (side(tree.size().width()), side(tree.size().height()));
+    let width = side(tree.size().width());
+    let height = side(tree.size().height());
     let mut pixels = Pixmap::new(width, height).ok_or(PngError::TooLarge { width, height })?;
     resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PngError::Encoding(error.to_string()))

@@ -70,7 +70,8 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
     let y = Axis::new(plot.quantity, AxisScale::Log { from, to }, log_time_ticks(from, to));
     let frame = Frame::in_area(area, x, y);
     for (from, to) in &plot.shades {
-        let (left, right) = (frame.x(seconds(*from)), frame.x(seconds(*to)));
+        let left = frame.x(seconds(*from));
+        let right = frame.x(seconds(*to));
         let width = (right - left).max(1.0);
         svg.rect(Rect { x: left, y: frame.inner.y, width, height: frame.inner.height }, SHADE);
     }
@@ -78,7 +79,8 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
     frame.draw_base(svg);
     svg.dots(&dots(&frame, panel), DOT, panel.role.color());
     if panel.requests.is_empty() {
-        let (x, y) = (frame.inner.x + frame.inner.width / 2.0, frame.inner.y + frame.inner.height / 2.0);
+        let x = frame.inner.x + frame.inner.width / 2.0;
+        let y = frame.inner.y + frame.inner.height / 2.0;
         let text = "no single requests";
         svg.label(Label { x, y, text, size: 16.0, anchor: Anchor::Middle, color: FAINT_INK, bold: false });
     }
@@ -96,7 +98,8 @@ fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
 
 fn range(plot: &RequestPlot<'_>) -> (f64, f64) {
     let times = || plot.panels.iter().flat_map(|panel| &panel.requests).map(|(_, took)| (*took).max(1) as f64);
-    let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    let low = times().fold(f64::INFINITY, f64::min);
+    let high = times().fold(0.0, f64::max);
     if high > 0.0 { (low / 1.5, (high * 1.6).max(low * 20.0)) } else { (1e6, 1e9) }
 }
 

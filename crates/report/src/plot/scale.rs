@@ -72,7 +72,8 @@ fn plain(value: f64, decimals: usize) -> String {
 pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     let within = |at: f64| at >= from * 0.999 && at <= to * 1.001;
     let named: &[u32] = if to / from < 100.0 { &[1, 2, 5] } else { &[1] };
-    let (mut ticks, mut power) = (Vec::new(), decade(from));
+    let mut ticks = Vec::new();
+    let mut power = decade(from);
     while power <= to {
         let multiples = (1..=9).map(|by| (by, f64::from(by) * power)).filter(|(_, at)| within(*at));
         ticks.extend(multiples.map(|(by, at)| {

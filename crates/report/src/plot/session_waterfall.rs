@@ -40,7 +40,8 @@ pub fn session_waterfall(series: &SessionSeries) -> Picture {
     let area = sheet.area;
     let frame = draw_frame(&mut sheet, series.sampled.len(), longest, "since the intended arrival");
     for (n, shown) in series.sampled.iter().enumerate() {
-        let (row, session) = (Rect { y: area.y + n as f64 * ROW, height: ROW, ..area }, &shown.session);
+        let row = Rect { y: area.y + n as f64 * ROW, height: ROW, ..area };
+        let session = &shown.session;
         let ends = [number::time(session.time_ns()), ending(session).to_owned()];
         draw_names(&mut sheet.svg, row, (shown.because, session.intended_start_ns), &ends);
         SessionRow { frame: &frame, session, middle: row.y + ROW / 2.0 }.draw(&mut sheet.svg, &series.steps);
@@ -133,14 +134,16 @@ impl SessionRow<'_> {
     }
 
     fn request(&self, request: &SampledRequest) -> Option<Rect> {
-        let (x, end) = (self.x(request.sent_ns), self.x(request.end_ns?));
+        let x = self.x(request.sent_ns);
+        let end = self.x(request.end_ns?);
         Some(Rect { x, y: self.middle - REQUEST / 2.0, width: (end - x).max(NARROWEST), height: REQUEST })
     }
 
     /// Returns bars between these instants, except bars too narrow to see.
     fn blocks(&self, spans: &[(u64, u64)], height: f64) -> Vec<Rect> {
         let block = |(from, to): &(u64, u64)| {
-            let (x, width) = (self.x(*from), self.x(*to) - self.x(*from));
+            let x = self.x(*from);
+            let width = self.x(*to) - self.x(*from);
             (width >= 0.2).then_some(Rect { x, y: self.middle - height / 2.0, width, height })
         };
         spans.iter().filter_map(block).collect()
@@ -150,7 +153,8 @@ impl SessionRow<'_> {
     fn draw_name(&self, svg: &mut Svg, request: &SampledRequest, steps: &[String]) {
         let (Some(bar), Some(text)) = (self.request(request), steps.get(request.step as usize)) else { return };
         if text_width::width(text, NAME) + 8.0 < bar.width {
-            let (x, y) = (bar.x + bar.width / 2.0, self.middle + 4.5);
+            let x = bar.x + bar.width / 2.0;
+            let y = self.middle + 4.5;
             svg.label(Label { x, y, text, size: NAME, anchor: Anchor::Middle, color: INK, bold: false });
         }
     }

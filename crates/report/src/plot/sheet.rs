@@ -74,9 +74,11 @@ impl Sheet {
 pub(super) fn draw_legend(svg: &mut Svg, place: Rect, legend: &[(String, Swatch)]) -> f64 {
     let mut last = place.y;
     for (entry, (_, swatch)) in legend_entries(place.width, legend).iter().zip(legend) {
-        let (x, y) = (place.x + entry.x, place.y + f64::from(entry.line) * LEGEND_LINE);
+        let x = place.x + entry.x;
+        let y = place.y + f64::from(entry.line) * LEGEND_LINE;
         draw_swatch(svg, (x, y - 5.0), *swatch);
-        let (x, text) = (x + SWATCH + 8.0, &entry.name);
+        let x = x + SWATCH + 8.0;
+        let text = &entry.name;
         svg.label(Label { x, y, text, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
         last = y;
     }
@@ -97,7 +99,8 @@ struct LegendEntry {
 
 /// Places the names of a legend with the width `room`.
 fn legend_entries(room: f64, legend: &[(String, Swatch)]) -> Vec<LegendEntry> {
-    let (mut x, mut line) = (0.0, 0);
+    let mut x = 0.0;
+    let mut line = 0;
     let place = |(name, _): &(String, Swatch)| {
         let name = text_width::fitted(name, SMALL, room - SWATCH - 8.0);
         let width = SWATCH + 8.0 + text_width::width(&name, SMALL);
@@ -145,6 +148,7 @@ pub(super) fn stretches(frame: &Frame, values: impl Iterator<Item = (f64, Option
 pub(super) fn time_axis(label: &str, low: f64, high: f64) -> Axis {
     let (low, high) = if low.is_finite() && high > 0.0 { (low, high) } else { (1e6, 1e9) };
     let short = libm::sqrt((10.0 / (high / low)).max(1.0));
-    let (from, to) = (low / 1.3 / short, high * 1.3 * short);
+    let from = low / 1.3 / short;
+    let to = high * 1.3 * short;
     Axis::new(label, AxisScale::Log { from, to }, log_time_ticks(from, to))
 }

@@ -222,7 +222,8 @@ fn percentile_axis(label: &str, curves: &[Curve]) -> Axis {
 
 fn time_axis(label: &str, curves: &[Curve]) -> Axis {
     let times = || curves.iter().flat_map(Curve::times);
-    let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    let low = times().fold(f64::INFINITY, f64::min);
+    let high = times().fold(0.0, f64::max);
     let (low, high) = if high > 0.0 { (low, high) } else { (1e6, 1e9) };
     let (from, to) = around(low, high);
     Axis::new(label, AxisScale::Log { from, to }, log_time_ticks(from, to))
@@ -253,7 +254,9 @@ fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
 
 /// Draws the unanswered arrivals: an arrow up and out of the picture.
 fn draw_unanswered(svg: &mut Svg, frame: &Frame, curve: &Curve, last: &StepSegment) {
-    let (x, y, top) = (frame.x(last.to), frame.y(last.value), frame.inner.y);
+    let x = frame.x(last.to);
+    let y = frame.y(last.value);
+    let top = frame.inner.y;
     let color = curve.role.color();
     svg.line(&[(x, y), (x, top)], Stroke { color, width: 2.5, dashes: "3 5" });
     svg.line(&[(x - 6.0, top + 9.0), (x, top), (x + 6.0, top + 9.0)], Stroke::solid(color, 2.5));
@@ -264,7 +267,8 @@ fn draw_unanswered(svg: &mut Svg, frame: &Frame, curve: &Curve, last: &StepSegme
 }
 
 fn say_nothing(svg: &mut Svg, frame: &Frame) {
-    let (x, y) = (frame.inner.x + frame.inner.width / 2.0, frame.inner.y + frame.inner.height / 2.0);
+    let x = frame.inner.x + frame.inner.width / 2.0;
+    let y = frame.inner.y + frame.inner.height / 2.0;
     let text = "nothing was answered";
     svg.label(Label { x, y, text, size: 18.0, anchor: Anchor::Middle, color: FAINT_INK, bold: false });
 }

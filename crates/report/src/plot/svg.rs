@@ -68,7 +68,8 @@ impl Svg {
     }
 
     fn with_themes(width: f64, height: f64, title: &str, description: &str, themed: bool) -> Svg {
-        let (width, height) = (short(width), short(height));
+        let width = short(width);
+        let height = short(height);
         let paper = if themed { " class=\"paper\"" } else { "" };
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -107,7 +108,8 @@ impl Svg {
             let letter = if path.is_empty() { 'M' } else { 'L' };
             write!(path, "{letter}{} {}", short(*x), short(*y)).expect("a String takes everything");
         }
-        let (color, width) = (stroke.color, short(stroke.width));
+        let color = stroke.color;
+        let width = short(stroke.width);
         let dashes =
             if stroke.dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", stroke.dashes) };
         let class = self.class_of(color);
@@ -133,12 +135,14 @@ impl Svg {
     }
 
     pub(super) fn label(&mut self, label: Label<'_>) {
-        let (x, y) = (short(label.x), short(label.y));
+        let x = short(label.x);
+        let y = short(label.y);
         self.text(label, &format!("x=\"{x}\" y=\"{y}\""));
     }
 
     pub(super) fn label_upwards(&mut self, label: Label<'_>) {
-        let (x, y) = (short(label.x), short(label.y));
+        let x = short(label.x);
+        let y = short(label.y);
         self.text(label, &format!("transform=\"translate({x} {y}) rotate(-90)\""));
     }
 
@@ -149,8 +153,10 @@ impl Svg {
             Anchor::End => " text-anchor=\"end\"",
         };
         let weight = if label.bold { " font-weight=\"600\"" } else { "" };
-        let (size, color) = (short(label.size), label.color);
-        let (text, class) = (escaped(label.text), self.class_of(color));
+        let size = short(label.size);
+        let color = label.color;
+        let text = escaped(label.text);
+        let class = self.class_of(color);
         self.push(&format!("<text {place} font-size=\"{size}\" fill=\"{color}\"{anchor}{weight}{class}>{text}</text>"));
     }
 
@@ -175,7 +181,9 @@ impl Svg {
             "" => String::new(),
             dashes => format!(" stroke-dasharray=\"{dashes}\""),
         };
-        let (color, class, width) = (look.color(), look.class(), short(width));
+        let color = look.color();
+        let class = look.class();
+        let width = short(width);
         self.push(&format!(
             "<path class=\"{class}\" d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" \
              stroke-linejoin=\"round\" stroke-linecap=\"round\"{dashes}/>"
@@ -187,7 +195,8 @@ impl Svg {
         if points.len() < 3 {
             return;
         }
-        let (mut path, mut pen) = (String::new(), Pen::default());
+        let mut path = String::new();
+        let mut pen = Pen::default();
         points.iter().enumerate().for_each(|(i, point)| pen.to(&mut path, if i == 0 { 'm' } else { 'l' }, *point));
         self.filled(&format!("<path d=\"{path}z\""), look, opacity);
     }
@@ -210,7 +219,9 @@ impl Svg {
     }
 
     fn filled(&mut self, element: &str, look: SeriesStyle, opacity: f64) {
-        let (color, class, opacity) = (look.color(), look.class(), short(opacity));
+        let color = look.color();
+        let class = look.class();
+        let opacity = short(opacity);
         self.push(&format!("{element} class=\"{class}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>"));
     }
 
@@ -229,9 +240,13 @@ impl Svg {
         let fine = |value: f64| {
             short(value * 1e4).parse::<f64>().map_or_else(|_| short(value), |value| (value / 1e4).to_string())
         };
-        let (x, y) = (short(area.x), short(area.y + area.height));
-        let (wide, high) = (fine(area.width / columns), fine(area.height / rows));
-        let (color, class, opacity) = (look.color(), look.class(), short(opacity));
+        let x = short(area.x);
+        let y = short(area.y + area.height);
+        let wide = fine(area.width / columns);
+        let high = fine(area.height / rows);
+        let color = look.color();
+        let class = look.class();
+        let opacity = short(opacity);
         self.push(&format!(
             "<path class=\"{class}\" transform=\"translate({x} {y}) scale({wide} -{high})\" d=\"{path}\" fill=\"none\" \
              stroke=\"{color}\" stroke-opacity=\"{opacity}\"/>"
@@ -257,8 +272,10 @@ struct Pen {
 impl Pen {
     fn to(&mut self, path: &mut String, letter: char, (x, y): (f64, f64)) {
         let tenths = |value: f64| (value * 10.0).round() as i64;
-        let (x, y) = (tenths(x), tenths(y));
-        let (dx, dy) = (tenth(x - self.at.0), tenth(y - self.at.1));
+        let x = tenths(x);
+        let y = tenths(y);
+        let dx = tenth(x - self.at.0);
+        let dy = tenth(y - self.at.1);
         let space = if dy.starts_with('-') { "" } else { " " };
         write!(path, "{letter}{dx}{space}{dy}").expect("a String takes everything");
         self.at = (x, y);
@@ -266,7 +283,9 @@ impl Pen {
 }
 
 fn tenth(n: i64) -> String {
-    let (sign, whole, part) = (if n < 0 { "-" } else { "" }, n.abs() / 10, n.abs() % 10);
+    let sign = if n < 0 { "-" } else { "" };
+    let whole = n.abs() / 10;
+    let part = n.abs() % 10;
     match (whole, part) {
         (whole, 0) => format!("{sign}{whole}"),
         (0, part) => format!("{sign}.{part}"),

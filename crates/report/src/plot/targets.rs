@@ -55,7 +55,8 @@ pub fn targets(findings: &Findings) -> Picture {
     frame.draw_behind(&mut sheet.svg);
     for target in targets {
         let row = sheet.take(ROW);
-        let (text, y) = (name(target), row.y + ROW / 2.0);
+        let text = name(target);
+        let y = row.y + ROW / 2.0;
         let arrivals = number::count(target.tally.planned);
         sheet.svg.label(Label {
             x: row.x,

@@ -21,7 +21,8 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 /// Truncates `text` to at most `room` units, with an ellipsis if anything is missing.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     let room_beside = room - advance('…', size);
-    let (mut taken, mut cut) = (0.0, 0);
+    let mut taken = 0.0;
+    let mut cut = 0;
     for (at, c) in text.char_indices() {
         taken += advance(c, size);
         if taken <= room_beside {

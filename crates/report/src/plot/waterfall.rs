@@ -38,7 +38,8 @@ pub fn waterfall(series: &StreamSeries) -> Picture {
     let area = sheet.area;
     let frame = draw_frame(&mut sheet, series.sampled.len(), longest, "since the intended start");
     for (n, shown) in series.sampled.iter().enumerate() {
-        let (row, stream) = (Rect { y: area.y + n as f64 * ROW, height: ROW, ..area }, &shown.stream);
+        let row = Rect { y: area.y + n as f64 * ROW, height: ROW, ..area };
+        let stream = &shown.stream;
         let ends = [number::time(stream.length_ns()), stream.ending.describe().to_owned()];
         draw_names(&mut sheet.svg, row, (shown.because, stream.intended_start_ns), &ends);
         StreamRow { frame: &frame, stream: &shown.stream, middle: row.y + ROW / 2.0 }
@@ -150,7 +151,8 @@ impl StreamRow<'_> {
     }
 
     fn block(&self, svg: &mut Svg, (from_ns, to_ns): (u64, u64), height: f64, look: SeriesStyle, opacity: f64) {
-        let (x, width) = (self.x(from_ns), self.x(to_ns) - self.x(from_ns));
+        let x = self.x(from_ns);
+        let width = self.x(to_ns) - self.x(from_ns);
         if width >= 0.2 {
             svg.block(Rect { x, y: self.middle - height / 2.0, width, height }, look, opacity);
         }

@@ -60,8 +60,10 @@ fn is_too_low(quantile: &ShadowQuantile) -> bool {
 
 /// Formats `p99 10.69ms: 38× too low (36×…40×)`.
 fn omitted(quantile: &ShadowQuantile) -> String {
-    let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
-    let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));
+    let name = number::quantile_name(quantile.q);
+    let at_least = if quantile.at_least { "at least " } else { "" };
+    let value = quantile.value_ns.unwrap_or(0);
+    let factor = quantile.omission_factor.unwrap_or(1.0);
     let interval = quantile.omission_low.zip(quantile.omission_high);
     let interval =
         interval.map_or(String::new(), |(low, high)| format!(" ({}…{})", number::factor(low), number::factor(high)));

@@ -42,7 +42,8 @@ pub fn ticks(run: &Run) -> Option<LabelledText> {
         (timing @ (Timing::Auto | Timing::Balanced | Timing::Precise), Some(ticks)) => (timing, ticks.longest_ns),
         (Timing::Auto | Timing::Balanced | Timing::Precise, None) => return None,
     };
-    let (name, longest) = (timing.name(), number::round_time(longest_ns));
+    let name = timing.name();
+    let longest = number::round_time(longest_ns);
     Some(("Timing", format!("{name}: sends in ticks of up to {longest} to save processor time")))
 }
 

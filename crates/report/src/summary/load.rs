@@ -32,7 +32,8 @@ pub fn load_details(run: &Run, findings: &Findings) -> [LabelledText; 2] {
 
 /// Describes the target without its load; `None` if the run has no description.
 pub fn measured(run: &Run) -> Option<String> {
-    let (offered, source) = (&run.facts.offered, &run.facts.source);
+    let offered = &run.facts.offered;
+    let source = &run.facts.source;
     let what = match (&offered.method, &offered.url) {
         (Some(method), Some(url)) => Some(format!("{method} {url}")),
         (None, Some(url)) => Some(url.clone()),

@@ -25,7 +25,8 @@ pub fn goodput(run: &Run, findings: &Findings) -> Option<LabelledText> {
     let goodput = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
     let (share, at_most) = (number::share(goodput.share?), number::share(goodput.share_at_most?));
     let rate = |per_second: Option<f64>| per_second.map(number::rate);
-    let (per_second, most_per_second) = (rate(goodput.per_second), rate(goodput.per_second_at_most));
+    let per_second = rate(goodput.per_second);
+    let most_per_second = rate(goodput.per_second_at_most);
     let slo = goodput.slo.join(", ");
     let text = if goodput.cannot_tell == 0 {
         let per_second = per_second.map_or(String::new(), |rate| format!(", {rate}"));

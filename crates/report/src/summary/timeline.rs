@@ -75,7 +75,8 @@ fn is_whole(run: &Run, second: usize) -> bool {
 }
 
 fn axis(from: usize, to: usize, columns: usize) -> String {
-    let (from, to) = (format!("{from}s"), format!("{to}s"));
+    let from = format!("{from}s");
+    let to = format!("{to}s");
     let room = columns.saturating_sub(from.len()).max(to.len() + 1);
     format!("{from}{to:>room$}")
 }
@@ -88,7 +89,8 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
     let endless = values.iter().flatten().any(|value| value.is_infinite());
     let range = finite().reduce(f64::min).zip(finite().reduce(f64::max)).map(|(low, high)| {
-        let (low, high) = (text(low), text(high));
+        let low = text(low);
+        let high = text(high);
         if low == high { low } else { format!("{low}…{high}") }
     });
     let endless = endless.then(|| "× no answer".to_owned());

@@ -78,7 +78,8 @@ fn over_sockets(run: &Run) -> Run {
     let mut random = Random::new(1, 0);
     let mut draw = |mean_us: f64| Nanos((random.exponential() * mean_us * 1e3) as u64);
     let mut run = changed(run, |record| {
-        let (lag, extra) = (draw(20.0), draw(150.0));
+        let lag = draw(20.0);
+        let extra = draw(150.0);
         record.connected = record.index < 12;
         record.delay.generator_lag += lag;
         record.delay.connect = if record.connected { draw(120.0) } else { Nanos::ZERO };
@@ -128,7 +129,8 @@ fn troubled() -> Run {
 
 /// Returns a run whose generator paused for 1.5 s.
 fn paused() -> Run {
-    let (at, length) = (Timestamp(20_000_000_000), Nanos::from_millis(1500));
+    let at = Timestamp(20_000_000_000);
+    let length = Nanos::from_millis(1500);
     let mut run = changed(&over_sockets(&simulated(&scenario("01"))), |record| {
         let over = at + length;
         if record.intended_start >= at && record.intended_start < over {
@@ -176,7 +178,8 @@ fn gated() -> Fixture {
 
 /// Returns a run with twelve targets, two of them with errors.
 fn several_targets() -> Fixture {
-    let (mut run, of_one) = (hiccup(), few());
+    let mut run = hiccup();
+    let of_one = few();
     let response_time = findings(&of_one).response_time;
     let mut findings = findings(&run);
     let paths = ["items", "items/{{id}}", "a/rather/long/path/with/many/segments/and/a/query?sorted=by-name&page=3"];

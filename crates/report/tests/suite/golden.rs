@@ -137,9 +137,11 @@ fn colour_changes_nothing_but_colour() {
 #[test]
 fn a_stall_three_times() {
     let open = fixtures::scenario("02");
-    let (closed, open_run) = (fixtures::simulated(&fixtures::closed(&open)), fixtures::simulated(&open));
+    let closed = fixtures::simulated(&fixtures::closed(&open));
+    let open_run = fixtures::simulated(&open);
     let stall = Some((Timestamp(30_000_000_000), Nanos::from_secs(1)));
-    let (of_closed, of_open) = (findings(&closed), findings(&open_run));
+    let of_closed = findings(&closed);
+    let of_open = findings(&open_run);
     let truth = truth::truth(&open).unwrap();
     let three = omission::comparison((&closed, &of_closed), (&open_run, &of_open), &truth, stall);
     check(
@@ -153,7 +155,8 @@ fn a_stall_three_times() {
 #[test]
 fn no_difference_no_explanation() {
     let healthy = fixtures::scenario("01");
-    let (closed, open) = (fixtures::simulated(&fixtures::closed(&healthy)), fixtures::simulated(&healthy));
+    let closed = fixtures::simulated(&fixtures::closed(&healthy));
+    let open = fixtures::simulated(&healthy);
     let stall = Some((Timestamp(30_000_000_000), Nanos::from_secs(1)));
     let truth = truth::truth(&healthy).unwrap();
     let three = omission::comparison((&closed, &findings(&closed)), (&open, &findings(&open)), &truth, stall);

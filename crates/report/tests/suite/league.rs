@@ -33,7 +33,8 @@ impl League {
             max_ns: Some(1_010 * MS),
             ..Claims::silent(latency_from)
         };
-        let (open, filled) = (said(LatencyFrom::Intended, 411), said(LatencyFrom::BackFilled, 402));
+        let open = said(LatencyFrom::Intended, 411);
+        let filled = said(LatencyFrom::BackFilled, 402);
         let data = Snapshot::default();
         let of = |tool, saw: Option<&ServerView>, claims: Option<&Claims>, message| {
             let subject = ToolUnderTest {
@@ -106,10 +107,12 @@ fn every_row_of_the_csv_has_every_column() {
 
 #[test]
 fn where_answers_are_streams_the_csv_has_their_times() {
-    let (league, truth) = (League::new(), StreamTruth::default());
+    let league = League::new();
+    let truth = StreamTruth::default();
     let first = vec![ClaimedQuantile { q: 0.99, value_ns: 7 * MS, printed: true }];
     let gaps = vec![ClaimedQuantile { q: 0.5, value_ns: 2 * MS, printed: true }];
-    let (measured, gap_of) = (Some(12), GapMeaning::Answer);
+    let measured = Some(12);
+    let gap_of = GapMeaning::Answer;
     let claims = StreamClaims { first, first_max_ns: Some(9 * MS), measured, gaps, gap_max_ns: None, gap_of };
     let row = stream_row(&league.rows[0], Some(&claims), None, &truth);
     let table = LeagueTable { streams: Some((&truth, std::slice::from_ref(&row))), ..league.table() };
@@ -155,8 +158,10 @@ fn pictures_are_of_the_tools_that_gave_something() {
 /// If answers are streams, tools report other times too.
 #[test]
 fn what_is_about_whole_answers_says_so_where_answers_are_streams() {
-    let (league, streams) = (League::new(), StreamTruth::default());
-    let (plain, of_streams) = (league.table(), LeagueTable { streams: Some((&streams, &[])), ..league.table() });
+    let league = League::new();
+    let streams = StreamTruth::default();
+    let plain = league.table();
+    let of_streams = LeagueTable { streams: Some((&streams, &[])), ..league.table() };
     let data = Snapshot::default();
     let row = &league.rows[0];
     let points = vec![(0.99, 411 * MS)];

@@ -116,7 +116,8 @@ fn odd_runs_are_drawn_or_said_to_be_empty() {
 /// Untrusted names are escaped, and other runs are drawn over the first.
 #[test]
 fn other_runs_are_laid_over() {
-    let (one, other) = (scenario("02"), scenario("04"));
+    let one = scenario("02");
+    let other = scenario("04");
     let [one, other] = [&one, &other].map(|run| series(run, &findings(run)));
     let picture = percentiles(&[("<script>alert(1)</script>", &one), ("b & c", &other)]);
     assert_well_formed("percentiles", picture.svg());

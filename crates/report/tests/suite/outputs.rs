@@ -10,7 +10,8 @@ use crate::fixtures;
 
 fn judged(name: &str, gates: &[&str]) -> (Run, Findings) {
     let fixture = fixtures::all().iter().find(|fixture| fixture.name == name).expect(name);
-    let (run, mut findings) = (fixture.run.clone(), fixture.findings.clone());
+    let run = fixture.run.clone();
+    let mut findings = fixture.findings.clone();
     let gates: Vec<Gate> = gates.iter().map(|gate| gate.parse().expect(gate)).collect();
     findings.gates = judge_all(&gates, &run, &findings);
     (run, findings)

@@ -64,7 +64,8 @@ pub const MAX_FAILED_ANSWERS: usize = 5;
 /// Selects the answers that a run keeps out of `answers`, and returns them in the order of their arrivals.
 pub fn first_failed(mut answers: Vec<FailedAnswer>) -> Vec<FailedAnswer> {
     answers.sort_by_key(|answer| (answer.intended_start_ns, answer.arrival));
-    let (mut count, mut with_example) = (0, HashSet::new());
+    let mut count = 0;
+    let mut with_example = HashSet::new();
     answers.retain(|answer| {
         let has_new = answer.failed.iter().any(|failed| !with_example.contains(&failed.check));
         let is_kept = count < MAX_FAILED_ANSWERS || has_new;

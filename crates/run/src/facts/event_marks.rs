@@ -93,7 +93,8 @@ impl EventMarks {
     /// Joins `mark` with the last mark if they are close enough, and returns true if it did.
     #[inline]
     fn try_join_last(&mut self, mark: &EventMark) -> bool {
-        let (resolution_ns, longest_ended_ns) = (self.resolution_ns, self.longest_ended_ns);
+        let resolution_ns = self.resolution_ns;
+        let longest_ended_ns = self.longest_ended_ns;
         let last = self.marks.last_mut();
         last.is_some_and(|last| !last.is_before(mark, longest_ended_ns) && last.try_join(mark, resolution_ns))
     }
@@ -129,7 +130,8 @@ mod tests {
         #[test]
         fn every_event_is_kept_and_the_longest_gap_is_exact(gaps in prop::collection::vec((0u64..1_000_000, any::<bool>()), 1..2_000)) {
             let mut marks = EventMarks::with_room();
-            let (mut at, mut longest) = (0, 0);
+            let mut at = 0;
+            let mut longest = 0;
             for (i, (gap, together)) in gaps.iter().enumerate() {
                 let gap = if *together { 0 } else { *gap };
                 at += gap;

@@ -198,7 +198,8 @@ mod tests {
         fn every_gap_is_in_its_row(gap in prop_oneof![1u64.., 1u64..1 << 40]) {
             let row = row_of(gap);
             prop_assert!(row < ROWS);
-            let (low, high) = (GapMap::edge_ns(row as u16), GapMap::edge_ns(row as u16 + 1));
+            let low = GapMap::edge_ns(row as u16);
+            let high = GapMap::edge_ns(row as u16 + 1);
             // The edges are floating-point numbers.
             prop_assert!(low <= gap as f64 * 1.000_001 && gap as f64 <= high * 1.000_001, "{gap} in {low}..{high}");
         }

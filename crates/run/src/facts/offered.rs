@@ -58,7 +58,8 @@ pub struct OfferedLoad {
 impl OfferedLoad {
     /// Returns the load of `workload`. Name, target and method are empty; the caller fills them in.
     pub fn from_workload(workload: &Workload) -> OfferedLoad {
-        let (model, limits) = (&workload.model, &workload.limits);
+        let model = &workload.model;
+        let limits = &workload.limits;
         let schedule = model.schedule();
         OfferedLoad {
             name: None,

@@ -52,7 +52,8 @@ impl<T: Sampleable> Sampled<T> {
 
     /// Adds the items of another part of the run.
     pub fn merge(&mut self, other: &Sampled<T>) {
-        let (slowest, random) = (other.slowest.iter().cloned(), other.random.iter().cloned());
+        let slowest = other.slowest.iter().cloned();
+        let random = other.random.iter().cloned();
         slowest.for_each(|one| insert(&mut self.slowest, one, SLOWEST, by_length));
         random.for_each(|one| insert(&mut self.random, one, RANDOM, by_chance));
     }

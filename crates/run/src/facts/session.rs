@@ -151,7 +151,9 @@ impl SessionFacts {
 
     /// Returns the reason why the flows do not add up to the whole; `None` if they do.
     fn imbalance_of_sum(&self) -> Option<String> {
-        let (mut tally, mut times, mut steps) = (SessionTally::default(), SessionTimes::default(), 0_usize);
+        let mut tally = SessionTally::default();
+        let mut times = SessionTimes::default();
+        let mut steps = 0_usize;
         for flow in &self.flows {
             tally.merge(&flow.tally);
             times.merge(&flow.times);

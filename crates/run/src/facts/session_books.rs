@@ -137,7 +137,8 @@ impl StepFacts {
     }
 
     pub(super) fn imbalance(&self, sessions: &SessionTally) -> Option<String> {
-        let (reached, not_reached) = (self.reached, self.not_reached.total());
+        let reached = self.reached;
+        let not_reached = self.not_reached.total();
         let planned = sessions.planned.saturating_mul(self.per_session);
         if sum(&[reached, not_reached]) != planned {
             let name = &self.name;
@@ -168,7 +169,10 @@ impl StepFacts {
 
     /// A step that was due but never begun has a time too: the time that its session waited for it.
     fn imbalance_of_passes(&self) -> Option<String> {
-        let (name, reached, timed, further) = (&self.name, self.reached, self.times.count(), self.further());
+        let name = &self.name;
+        let reached = self.reached;
+        let timed = self.times.count();
+        let further = self.further();
         let due = sum(&[reached, self.not_reached.run_ended, self.not_reached.never_begun]);
         let has_passes = timed > 0 || self.hops > 0 || self.retries > 0;
         if has_passes && !(reached..=due).contains(&timed) {

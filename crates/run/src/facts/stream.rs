@@ -123,7 +123,8 @@ impl StreamFacts {
 
     /// Returns the reason why these books do not fit `asked` planned requests; `None` if they balance.
     pub fn imbalance(&self, asked: u64) -> Option<String> {
-        let (ended, of) = (self.tally.ends(), |time: StreamTime| self.times.get(time).count());
+        let ended = self.tally.ends();
+        let of = |time: StreamTime| self.times.get(time).count();
         let begun = of(StreamTime::FirstEvent);
         let first = [begun, of(StreamTime::FirstEventCensored), of(StreamTime::FirstEventFailed)];
         let events = [begun, of(StreamTime::EventGap), self.coalesced_gaps];
@@ -152,7 +153,8 @@ impl StreamFacts {
     fn imbalance_of_llm(&self, llm: &LlmFacts, asked: u64) -> Option<String> {
         let of = |time: StreamTime| self.times.get(time).count();
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
-        let (begun, tokens) = (of(StreamTime::FirstContent), llm.tokens);
+        let begun = of(StreamTime::FirstContent);
+        let tokens = llm.tokens;
         let per_token = of(StreamTime::TimePerOutputToken);
         let counts = [
             ("events", vec![llm.events()], self.events),

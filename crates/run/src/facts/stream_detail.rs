@@ -25,9 +25,11 @@ impl StreamDetail {
     /// Returns the reason why this detail does not fit these distributions; `None` if it does.
     pub(crate) fn imbalance(&self, times: &StreamTimes) -> Option<String> {
         let of = |time: StreamTime| times.get(time).count();
-        let (gaps, open) = (of(StreamTime::EventGap), of(StreamTime::EventGapCensored));
+        let gaps = of(StreamTime::EventGap);
+        let open = of(StreamTime::EventGapCensored);
         if (self.gaps.gaps(), self.gaps.open()) != (gaps, open) {
-            let (found, found_open) = (self.gaps.gaps(), self.gaps.open());
+            let found = self.gaps.gaps();
+            let found_open = self.gaps.open();
             return Some(format!(
                 "it has {found} gaps and {found_open} that no event ended, and the histograms have {gaps} and {open}"
             ));

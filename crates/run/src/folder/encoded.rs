@@ -87,7 +87,8 @@ impl Head {
     }
 
     fn check(&self) -> Result<(), String> {
-        let (low, digits) = (self.low, self.digits);
+        let low = self.low;
+        let digits = self.digits;
         if self.kind != INFLATED {
             return Err(cannot_be_decoded("it is no histogram of version 2".to_owned()));
         }
@@ -104,11 +105,13 @@ impl Head {
 }
 
 fn read_counts(mut bytes: &[u8]) -> Result<Vec<(Nanos, u64)>, String> {
-    let (mut buckets, mut bucket) = (Vec::new(), 0usize);
+    let mut buckets = Vec::new();
+    let mut bucket = 0usize;
     while !bytes.is_empty() {
         let (number, rest) = read_number(bytes).ok_or("its last count is cut off")?;
         bytes = rest;
-        let (here, count) = (bucket, u64::try_from(number).unwrap_or(0));
+        let here = bucket;
+        let count = u64::try_from(number).unwrap_or(0);
         // A negative number is a number of empty buckets.
         let passed = if number < 0 { number.unsigned_abs() } else { 1 };
         bucket = usize::try_from(passed).ok().and_then(|passed| bucket.checked_add(passed)).unwrap_or(usize::MAX);

@@ -85,7 +85,8 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         samples: load_samples(source, &run_file, &mut lacking)?,
         ..times
     };
-    let (verdict, gates) = (run_file.verdict.clone(), run_file.gates.clone());
+    let verdict = run_file.verdict.clone();
+    let gates = run_file.gates.clone();
     let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..facts_of(run_file) };
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
@@ -180,7 +181,8 @@ fn load_sessions(source: &Source, sessions: &mut SessionFacts) -> Result<(), Loa
 }
 
 fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
-    let (path, recorded) = (source.path_of(SAMPLES), &run_file.recorded);
+    let path = source.path_of(SAMPLES);
+    let recorded = &run_file.recorded;
     let Some(file) = source.open(SAMPLES)? else {
         lacking.push(MissingFile::Samples);
         return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
@@ -208,7 +210,8 @@ fn load_times(
     run_file: &RunFile,
     lacking: &mut Vec<MissingFile>,
 ) -> Result<(Snapshot, StreamTimes, OtherTimes), LoadError> {
-    let (recorded, path) = (&run_file.recorded, source.path_of(HISTOGRAMS));
+    let recorded = &run_file.recorded;
+    let path = source.path_of(HISTOGRAMS);
     let mut log = load_log(source, &path, recorded)?;
     let targets = target_times(std::mem::take(&mut log.targets), &recorded.exact, &run_file.by_target)
         .map_err(|problem| LoadError::Disagree { path, problem })?;
@@ -258,7 +261,9 @@ fn load_log(source: &Source, path: &Path, recorded: &Recorded) -> Result<Log, Lo
     check_width(path, recorded.intervals)?;
     let mut log = hlog::read(&text, recorded.intervals).map_err(|error| error.at(path))?;
     for (tag, exact) in recorded.exact.iter().filter(|(tag, _)| tag.parse::<TargetTag>().is_err()) {
-        let (sum, min, max) = (exact.sum_ns, Nanos(exact.min_ns), Nanos(exact.max_ns));
+        let sum = exact.sum_ns;
+        let min = Nanos(exact.min_ns);
+        let max = Nanos(exact.max_ns);
         match hlog::is_known(tag) {
             true => log.whole.entry(tag.clone()).or_default().restore_exact(sum, min, max),
             false => log.unknown.entry(tag.clone()).or_default().restore_exact(sum, min, max),

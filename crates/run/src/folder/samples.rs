@@ -124,7 +124,9 @@ pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, Lin
     let headers = csv.headers().map_err(LineError::from_csv)?.clone();
     let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
     let optional: Vec<_> = OPTIONAL.iter().filter_map(|column| Some((place(column)?, column))).collect();
-    let (mut even, mut slow, mut bytes_in) = (Vec::new(), Vec::new(), 0);
+    let mut even = Vec::new();
+    let mut slow = Vec::new();
+    let mut bytes_in = 0;
     let mut line = StringRecord::new();
     while csv.read_record(&mut line).map_err(LineError::from_csv)? {
         let row: SampleRow<'_> = line.deserialize(Some(&headers)).map_err(LineError::from_csv)?;
@@ -199,7 +201,8 @@ impl<'a> SampleRow<'a> {
             return Err(format!("kept is '{}', but must be all, one-in-N or slowest", self.kept));
         }
         let arrival = Arrival { index: self.index, intended_start: Timestamp(self.intended_start_ns) };
-        let (actual_start, end) = (Timestamp(self.actual_start_ns), Timestamp(self.end_ns));
+        let actual_start = Timestamp(self.actual_start_ns);
+        let end = Timestamp(self.end_ns);
         Ok(RequestRecord {
             delay: StartDelay {
                 generator_lag: Nanos(self.generator_lag_ns),
@@ -225,7 +228,8 @@ impl<'a> SampleRow<'a> {
             ("never_issued", None, None) => Ok(Outcome::NeverIssued),
             (outcome, status, cause) => {
                 let has = |there: bool| if there { "a" } else { "no" };
-                let (status, cause) = (has(status.is_some()), has(cause.is_some()));
+                let status = has(status.is_some());
+                let cause = has(cause.is_some());
                 Err(format!("outcome '{outcome}' cannot have {status} status and {cause} cause"))
             }
         }

@@ -126,7 +126,8 @@ fn check_sizes(run_file: &RunFile) -> Result<(), String> {
     not_longer("elapsed_ns", run_file.elapsed_ns)?;
     not_longer("recorded.measure_from_ns", recorded.measure_from_ns)?;
     not_longer("recorded.last_end_ns", recorded.last_end_ns)?;
-    let (timeline, planned) = (&recorded.timeline, run_file.tally.planned);
+    let timeline = &recorded.timeline;
+    let planned = run_file.tally.planned;
     // If a warm-up was cut off afterwards, some rows still hold its arrivals.
     let with_warmup = planned + run_file.warmup_tally.planned;
     for (name, count, most) in [

@@ -155,7 +155,8 @@ impl Merger {
 
     /// Returns the arrivals, and the bytes of single answers, including `part`. Refuses more than one run can have.
     fn sizes_with(&self, part: &Run) -> Result<(u128, u128), MergeError> {
-        let (tally, warmup) = (&part.snapshot.tally, &part.snapshot.warmup);
+        let tally = &part.snapshot.tally;
+        let warmup = &part.snapshot.warmup;
         let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
         let bytes = self.sample_bytes + bytes_of_samples(&part.snapshot.samples);
         if self.whole.is_some() && planned > u128::from(MAX_ARRIVALS) {

@@ -6,7 +6,8 @@ use crate::{Facts, Mix, OfferedLoad};
 
 /// Returns the first difference that prevents merging two runs: name and both values.
 pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
-    let (x, y) = (&a.offered, &b.offered);
+    let x = &a.offered;
+    let y = &b.offered;
     None.or_else(|| differ("source", &a.source, &b.source))
         .or_else(|| differ("scenario.name", &x.name, &y.name))
         .or_else(|| differ("scenario.model", &x.model, &y.model))

@@ -29,7 +29,8 @@ impl Stripes {
         verdict: Option<&Verdict>,
         number: usize,
     ) -> Result<(), MergeError> {
-        let (index, of) = (stripe.index, stripe.of);
+        let index = stripe.index;
+        let of = stripe.of;
         if stripe.stripe().is_none() {
             return Err(MergeError::NoSuchStripe { run: number, index, of });
         }
@@ -49,7 +50,8 @@ impl Stripes {
     }
 
     pub(super) fn into_shards(self) -> Shards {
-        let (of, missing) = (self.of, self.missing());
+        let of = self.of;
+        let missing = self.missing();
         Shards { of, missing, by_stripe: self.added.into_iter().map(|(_, shard)| shard).collect() }
     }
 }

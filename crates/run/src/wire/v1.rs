@@ -354,7 +354,8 @@ impl Exact {
 impl Exact {
     /// Returns the figures of a compact histogram; `None` if it is empty.
     pub fn from_compact(histogram: &CompactHistogram) -> Option<Exact> {
-        let (Nanos(min_ns), Nanos(max_ns)) = (histogram.min()?, histogram.max()?);
+        let Nanos(min_ns) = histogram.min()?;
+        let Nanos(max_ns) = histogram.max()?;
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
     }
 }

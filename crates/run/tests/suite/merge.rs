@@ -47,7 +47,8 @@ proptest! {
 fn merged_parts_share_the_longest_intervals() {
     let records = slow(1_100);
     let (begin, rest) = records.split_at(400);
-    let (short, long) = (run(RecorderOptions::default(), begin), run(RecorderOptions::default(), rest));
+    let short = run(RecorderOptions::default(), begin);
+    let long = run(RecorderOptions::default(), rest);
     assert_eq!((short.snapshot.intervals.width_s(), long.snapshot.intervals.width_s()), (1, 4));
     let whole = run(RecorderOptions::default(), &records).snapshot;
     for parts in [[&short, &long], [&long, &short]] {
@@ -74,7 +75,8 @@ fn facts_of_two_machines_add_up() {
     b.facts.interrupted = true;
     b.facts.cut_short = Some(true);
     b.facts.host.as_mut().unwrap().cpus = 64;
-    let (bytes_in, elapsed_ns) = (a.facts.bytes_in + b.facts.bytes_in, a.facts.elapsed_ns.max(b.facts.elapsed_ns));
+    let bytes_in = a.facts.bytes_in + b.facts.bytes_in;
+    let elapsed_ns = a.facts.elapsed_ns.max(b.facts.elapsed_ns);
     let generator = b.facts.generator.as_mut().unwrap();
     generator.pauses = (1..=100).map(|n| Pause { worker: 0, at_ns: n, length_ns: n * 1_000_000 }).collect();
     (generator.pause_count, generator.peak_memory_bytes) = (100, None);

@@ -14,7 +14,8 @@ proptest! {
 
     #[test]
     fn a_run_comes_back_as_it_was(options in options(), records in schedules(300)) {
-        let (folder, run) = (tempdir().unwrap(), run(options, &records));
+        let folder = tempdir().unwrap();
+        let run = run(options, &records);
         folder::save(folder.path(), &run, &findings(&run)).unwrap();
         let loaded = folder::load(folder.path()).unwrap();
         prop_assert_eq!(&loaded.missing, &[]);
@@ -59,7 +60,8 @@ fn times_longer_than_an_hour_are_not_clipped() {
 
 #[test]
 fn saving_twice_writes_the_same_bytes() {
-    let (folder, again) = (tempdir().unwrap(), tempdir().unwrap());
+    let folder = tempdir().unwrap();
+    let again = tempdir().unwrap();
     let run = run(RecorderOptions::default(), &steady(3));
     folder::save(folder.path(), &run, &findings(&run)).unwrap();
     folder::save(again.path(), &folder::load(folder.path()).unwrap().run, &findings(&run)).unwrap();

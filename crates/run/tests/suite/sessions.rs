@@ -27,7 +27,8 @@ fn run_with_sessions() -> (Run, Findings) {
 
 #[test]
 fn sessions_come_back_as_they_were() {
-    let ((run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    let (run, findings) = run_with_sessions();
+    let dir = tempfile::tempdir().unwrap();
     folder::save(dir.path(), &run, &findings).unwrap();
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, run.facts.sessions);
     let file = folder::load_run_file(dir.path()).unwrap();
@@ -56,7 +57,8 @@ fn sampled_sessions_that_no_run_with_these_books_has_are_refused() {
         |sampled| sampled.random[3].requests = vec![sampled.random[3].requests[0]; 51],
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+        let (mut run, findings) = run_with_sessions();
+        let dir = tempfile::tempdir().unwrap();
         change(run.facts.sessions.as_mut().unwrap().sampled.as_mut().unwrap());
         folder::save(dir.path(), &run, &findings).unwrap();
         let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
@@ -66,10 +68,12 @@ fn sampled_sessions_that_no_run_with_these_books_has_are_refused() {
 
 #[test]
 fn a_folder_without_sampled_sessions_has_the_rest() {
-    let ((run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    let (run, findings) = run_with_sessions();
+    let dir = tempfile::tempdir().unwrap();
     folder::save(dir.path(), &run, &findings).unwrap();
     std::fs::remove_file(dir.path().join(folder::SESSIONS)).unwrap();
-    let (loaded, saved) = (folder::load(dir.path()).unwrap().run.facts.sessions.unwrap(), run.facts.sessions.unwrap());
+    let loaded = folder::load(dir.path()).unwrap().run.facts.sessions.unwrap();
+    let saved = run.facts.sessions.unwrap();
     assert_eq!(loaded, SessionFacts { sampled: None, ..saved.clone() });
     let mut whole = saved;
     whole.merge(&loaded);
@@ -79,7 +83,8 @@ fn a_folder_without_sampled_sessions_has_the_rest() {
 /// If a session has too many requests, the first ones and the last are kept.
 #[test]
 fn the_end_of_a_long_session_is_kept() {
-    let (mut trail, mut sampled) = (SessionTrail::default(), SampledSessions::default());
+    let mut trail = SessionTrail::default();
+    let mut sampled = SampledSessions::default();
     trail.restart(0);
     for number in 0..250 {
         trail.issue(number, u64::from(number) * 10);
@@ -104,8 +109,8 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
     let list = &merged.steps[1];
     assert_eq!((list.hops, list.retries, list.most_requests, list.times.count()), (24, 4, 3, 184));
     // Before the flow was edited, this step was always one request, and had no times.
-    let (mut edited, step) =
-        (a.clone(), |run: &mut Run| std::mem::take(&mut run.facts.sessions.as_mut().unwrap().steps[1].times));
+    let mut edited = a.clone();
+    let step = |run: &mut Run| std::mem::take(&mut run.facts.sessions.as_mut().unwrap().steps[1].times);
     step(&mut edited);
     assert!(merge(vec![edited, b.clone()]).unwrap().facts.sessions.is_none());
     a.facts.sessions.as_mut().unwrap().flow = "other.hurl".to_owned();
@@ -130,7 +135,8 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
         |sessions| sessions.steps[1].times.get_mut(SessionTime::Failed).record_n(Nanos(1), 6),
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+        let (mut run, findings) = run_with_sessions();
+        let dir = tempfile::tempdir().unwrap();
         change(run.facts.sessions.as_mut().unwrap());
         folder::save(dir.path(), &run, &findings).unwrap();
         let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
@@ -150,7 +156,8 @@ fn chosen() -> SessionFacts {
 
 #[test]
 fn sessions_that_choose_their_steps_come_back_and_are_merged() {
-    let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    let (mut run, findings) = run_with_sessions();
+    let dir = tempfile::tempdir().unwrap();
     run.facts.sessions = Some(chosen());
     folder::save(dir.path(), &run, &findings).unwrap();
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, Some(chosen()));
@@ -206,7 +213,8 @@ fn of_two_flows() -> SessionFacts {
 
 #[test]
 fn several_flows_come_back_and_are_merged() {
-    let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+    let (mut run, findings) = run_with_sessions();
+    let dir = tempfile::tempdir().unwrap();
     let both = of_two_flows();
     assert_eq!((both.imbalance(), both.imbalance_of_sample()), (None, None));
     assert_eq!((both.tally.planned, both.steps.len(), both.flows.len()), (200, 4, 2));
@@ -262,7 +270,8 @@ fn books_of_several_flows_that_do_not_balance_are_refused() {
         |sessions| sessions.sampled.as_mut().unwrap().random[3].requests[0].step ^= 2,
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let ((mut run, findings), dir) = (run_with_sessions(), tempfile::tempdir().unwrap());
+        let (mut run, findings) = run_with_sessions();
+        let dir = tempfile::tempdir().unwrap();
         let mut both = of_two_flows();
         change(&mut both);
         run.facts.sessions = Some(both);

@@ -24,7 +24,8 @@ fn run_with_streams() -> (Run, Findings) {
 
 #[test]
 fn streams_come_back_as_they_were() {
-    let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+    let (run, findings) = run_with_streams();
+    let dir = tempfile::tempdir().unwrap();
     folder::save(dir.path(), &run, &findings).unwrap();
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
     let file = folder::load_run_file(dir.path()).unwrap();
@@ -40,7 +41,8 @@ fn streams_come_back_as_they_were() {
 /// Turns the streams into answers of a language model: one token per event, and one complete answer uncounted.
 fn with_llm(mut run: Run) -> Run {
     let streams = run.facts.stream.as_mut().unwrap();
-    let (planned, complete) = (streams.tally.planned, streams.tally.complete);
+    let planned = streams.tally.planned;
+    let complete = streams.tally.complete;
     for (time, value, count) in [
         (StreamTime::FirstContent, 2_234_567, complete),
         (StreamTime::FirstContentCensored, 5_000_000_001, planned - complete),
@@ -68,7 +70,8 @@ fn with_llm(mut run: Run) -> Run {
 
 #[test]
 fn language_models_come_back_as_they_were_and_are_merged() {
-    let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+    let (run, findings) = run_with_streams();
+    let dir = tempfile::tempdir().unwrap();
     let run = with_llm(run);
     folder::save(dir.path(), &run, &findings).unwrap();
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
@@ -77,9 +80,11 @@ fn language_models_come_back_as_they_were_and_are_merged() {
     let whole = merge(vec![run.clone(), other.clone()]).unwrap();
     let merged = whole.facts.stream.expect("both have streams");
     assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
-    let (one, both) = (run.facts.stream.as_ref().unwrap().llm.clone().unwrap(), merged.llm.unwrap());
+    let one = run.facts.stream.as_ref().unwrap().llm.clone().unwrap();
+    let both = merged.llm.unwrap();
     assert_eq!((both.tokens.output, both.content_events), (2 * one.tokens.output, 2 * one.content_events));
-    let (one, both) = (one.slo.unwrap(), both.slo.unwrap());
+    let one = one.slo.unwrap();
+    let both = both.slo.unwrap();
     assert_eq!((both.met, both.each[0].met), (2 * one.met, 2 * one.each[0].met));
     other.facts.stream.as_mut().unwrap().llm.as_mut().unwrap().slo = None;
     assert!(merge(vec![run, other]).unwrap().facts.stream.is_none(), "other objectives are another goodput");
@@ -98,7 +103,8 @@ fn books_of_language_models_that_do_not_balance_are_refused() {
         |llm| llm.slo.as_mut().unwrap().each.push(ObjectiveCounts::default()),
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+        let (run, findings) = run_with_streams();
+        let dir = tempfile::tempdir().unwrap();
         let mut run = with_llm(run);
         change(run.facts.stream.as_mut().unwrap().llm.as_mut().unwrap());
         folder::save(dir.path(), &run, &findings).unwrap();
@@ -117,7 +123,8 @@ fn what_is_drawn_of_other_streams_is_refused() {
         |detail| detail.sampled.random[3].end_ns = 0,
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let ((mut run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+        let (mut run, findings) = run_with_streams();
+        let dir = tempfile::tempdir().unwrap();
         change(run.facts.stream.as_mut().unwrap().detail.as_mut().unwrap());
         folder::save(dir.path(), &run, &findings).unwrap();
         let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
@@ -127,10 +134,12 @@ fn what_is_drawn_of_other_streams_is_refused() {
 
 #[test]
 fn a_folder_without_what_is_drawn_has_the_rest() {
-    let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+    let (run, findings) = run_with_streams();
+    let dir = tempfile::tempdir().unwrap();
     folder::save(dir.path(), &run, &findings).unwrap();
     std::fs::remove_file(dir.path().join(folder::STREAMS)).unwrap();
-    let (loaded, saved) = (folder::load(dir.path()).unwrap().run.facts.stream.unwrap(), run.facts.stream.unwrap());
+    let loaded = folder::load(dir.path()).unwrap().run.facts.stream.unwrap();
+    let saved = run.facts.stream.unwrap();
     assert_eq!(loaded, StreamFacts { detail: None, ..saved.clone() });
     let mut whole = saved;
     whole.merge(&loaded);
@@ -164,7 +173,8 @@ fn books_of_streams_that_do_not_balance_are_refused() {
         |streams| streams.times.get_mut(StreamTime::LongestGap).record_n(Nanos(1), 9),
     ];
     for (number, change) in changes.into_iter().enumerate() {
-        let ((mut run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+        let (mut run, findings) = run_with_streams();
+        let dir = tempfile::tempdir().unwrap();
         change(run.facts.stream.as_mut().unwrap());
         folder::save(dir.path(), &run, &findings).unwrap();
         let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();

@@ -70,7 +70,8 @@ fn a_line_that_is_missing_or_belongs_to_nobody_is_told() {
 
 #[test]
 fn a_whole_has_them_where_each_part_has_them() {
-    let (a, mut b) = (example(), run(RecorderOptions::default(), &steady(1)));
+    let a = example();
+    let mut b = run(RecorderOptions::default(), &steady(1));
     b.facts.started_at_unix_ns = Some(1);
     let count = |run: &Run| run.snapshot.targets[0].metric(Metric::ResponseTime).map_or(0, |times| times.count());
     let whole = merge(vec![a.clone(), b.clone()]).unwrap();

@@ -106,7 +106,8 @@ proptest! {
     #[test]
     fn the_last_row_agrees_with_the_books(options in options(), records in schedules(200)) {
         let run = run(options, &records);
-        let (rows, tally) = (rows(&run), run.snapshot.tally);
+        let rows = rows(&run);
+        let tally = run.snapshot.tally;
         let sum = |name| column(&rows, name).into_iter().flatten().sum::<u64>();
         prop_assert_eq!((sum("planned"), sum("sent"), sum("completed")), (tally.planned, tally.issued, tally.responses));
         prop_assert_eq!(sum("failed"), tally.failed() + tally.timed_out);

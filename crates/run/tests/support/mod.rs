@@ -17,7 +17,8 @@ use truetail_run::{
 };
 
 pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
-    let (mut recorder, mut hash) = (Recorder::new(options), ScheduleHash::default());
+    let mut recorder = Recorder::new(options);
+    let mut hash = ScheduleHash::default();
     for record in records {
         recorder.plan(record.intended_start);
         recorder.record(record);

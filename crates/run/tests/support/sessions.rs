@@ -8,13 +8,15 @@ use truetail_run::{
 
 /// The begun sessions: each is due a millisecond after the one before it.
 fn sampled() -> SampledSessions {
-    let (mut sampled, mut trail) = (SampledSessions::default(), SessionTrail::default());
+    let mut sampled = SampledSessions::default();
+    let mut trail = SessionTrail::default();
     for number in 0..96 {
         let due_ns = number * 1_000_000;
         trail.restart(due_ns);
         trail.issue(0, due_ns);
         trail.end(due_ns + 1_000, Some(due_ns + 400_000));
-        let (list_due_ns, end_ns) = (due_ns + 2_400_000, due_ns + 3_000_000 + number);
+        let list_due_ns = due_ns + 2_400_000;
+        let end_ns = due_ns + 3_000_000 + number;
         if number >= 3 {
             trail.issue(1, list_due_ns);
             trail.end(list_due_ns, (number >= 5).then_some(end_ns));

@@ -26,7 +26,8 @@ fn detail(complete: u64) -> StreamDetail {
             first_content_ns: Some(intended_start_ns + 7),
             marks: vec![EventMark { from_ns: intended_start_ns + 7, to_ns: end_ns, events: 4, coalesced: 1 }],
         };
-        let (length_ns, instants_ns) = (end_ns - intended_start_ns, [intended_start_ns, intended_start_ns + 1, end_ns]);
+        let length_ns = end_ns - intended_start_ns;
+        let instants_ns = [intended_start_ns, intended_start_ns + 1, end_ns];
         detail.sampled.offer_with(length_ns, instants_ns, || stream);
     }
     detail

@@ -126,7 +126,8 @@ mod tests {
 
     /// Feeds `bytes` as [`feed`] does, and also returns the data.
     fn feed_all(mut body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool, Vec<u8>), Refusal> {
-        let (mut taken, mut data) = (0, Vec::new());
+        let mut taken = 0;
+        let mut data = Vec::new();
         for part in bytes.chunks(piece.max(1)) {
             let of_part = body.read(part, &mut |more| data.extend_from_slice(more))?;
             taken += of_part;

@@ -185,7 +185,8 @@ mod tests {
     }
 
     fn bytes(responses: &Responses, id: ResponseId, head_only: bool) -> Vec<u8> {
-        let (mut all, length) = (Vec::new(), responses.length(id, head_only));
+        let mut all = Vec::new();
+        let length = responses.length(id, head_only);
         while (all.len() as u64) < length {
             all.extend_from_slice(responses.piece(id, all.len() as u64, length));
         }

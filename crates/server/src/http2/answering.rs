@@ -123,7 +123,8 @@ impl StreamExchange {
 
     /// Hands bytes before `end` to h2, as far as the client has room.
     fn hand_over(&mut self, responses: &Responses, end: u64) -> Result<Progress, h2::Error> {
-        let (sent, head) = (self.exchange.sent, self.exchange.head_length(responses));
+        let sent = self.exchange.sent;
+        let head = self.exchange.head_length(responses);
         if end < head {
             // A head is sent as a whole.
             return Ok(Progress::Gave(end - sent));

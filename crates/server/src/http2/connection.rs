@@ -266,7 +266,8 @@ impl Http2Connection {
         if let Some(events) = &exchange.stream {
             self.by_number.insert(events.number, id);
         }
-        let (due, rest) = (exchange.due.max(shared.now()), exchange.rest);
+        let due = exchange.due.max(shared.now());
+        let rest = exchange.rest;
         self.schedule(shared, due, id);
         if let Some((_, at)) = rest {
             self.schedule(shared, at, id);

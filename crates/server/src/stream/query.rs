@@ -4,7 +4,8 @@ use truetail_model::service::{MAX_EVENTS, StreamContent, StreamDescription, Stre
 
 /// Parses a query; `None` if it is invalid.
 pub(crate) fn parse_query(query: &str) -> Option<StreamDescription> {
-    let (mut content, mut timing) = (StreamContent::default(), StreamTiming::default());
+    let mut content = StreamContent::default();
+    let mut timing = StreamTiming::default();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=')?;
         set(&mut content, &mut timing, key, value)?;

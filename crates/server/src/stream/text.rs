@@ -43,7 +43,8 @@ impl StreamText {
 
     /// Returns the events of a write, and their kinds.
     pub(crate) fn write(&self, write: &StreamWrite) -> (String, Vec<EventKind>) {
-        let (mut text, mut kinds) = (String::new(), Vec::new());
+        let mut text = String::new();
+        let mut kinds = Vec::new();
         if write.first == 0 && self.outline.before > 0 {
             self.choice(&mut text, r#""delta":{"role":"assistant","content":""}"#, None);
             kinds.push(EventKind::Role);
@@ -120,7 +121,8 @@ impl StreamText {
 
     /// Returns the reported token usage; `None` if the service reports none.
     fn usage(&self) -> Option<String> {
-        let (prompt, tokens) = (self.prompt_tokens, self.outline.tokens);
+        let prompt = self.prompt_tokens;
+        let tokens = self.outline.tokens;
         let said = match self.content.usage {
             UsageReport::Right => tokens,
             UsageReport::Missing => return None,

@@ -122,7 +122,8 @@ fn a_client_that_leaves_in_mid_handshake_leaves_nothing_behind() {
 
 #[test]
 fn files_that_are_no_certificate_or_no_key_are_refused() {
-    let ((chain, key), (_, other)) = (pem(), pem());
+    let (chain, key) = pem();
+    let (_, other) = pem();
     let problem = |chain: &[u8], key: &[u8]| Certificate::from_pem(chain, key).unwrap_err();
     assert!(problem(b"", &key).contains("no certificate"));
     assert!(problem(&chain, &chain).contains("no private key"));

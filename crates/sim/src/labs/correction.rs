@@ -93,7 +93,8 @@ pub(super) fn measure_both(
     let correction = CorrectedRecorder::new(SimOptions::default().recorder(workload), expected_interval);
     let mut sinks = (correction, besides);
     let (raw, end) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
-    let (measured, reconstructed) = (raw.count(), sinks.0.reconstructed());
+    let measured = raw.count();
+    let reconstructed = sinks.0.reconstructed();
     let mut facts = series_facts(names.lab, names.corrected, workload, end);
     facts.notes.push(format!(
         "{measured} requests were measured and {reconstructed} are reconstructed by HdrHistogram's correction with an \
@@ -116,7 +117,9 @@ mod tests {
     /// HdrHistogram's own test data on a smaller scale: 10,000 short answers, then one that takes 10,000 intervals.
     #[test]
     fn it_adds_what_hdrhistogram_adds() {
-        let (short, long, interval) = (1_000, 100_000_000, 10_000);
+        let short = 1_000;
+        let long = 100_000_000;
+        let interval = 10_000;
         let mut ours = CorrectedRecorder::new(Recorder::new(RecorderOptions::default()), Nanos(interval));
         let mut theirs = hdrhistogram::Histogram::<u64>::new(3).unwrap();
         for value in std::iter::repeat_n(short, 10_000).chain([long]) {

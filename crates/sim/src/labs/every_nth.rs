@@ -56,7 +56,9 @@ impl EveryNthOptions {
 
     /// Returns the utilisation of the server by the open loop; from 1 on the backlog grows without end.
     pub fn utilisation(&self) -> f64 {
-        let (every, work, pause) = (self.pause_every as f64, self.work.as_secs_f64(), self.pause.as_secs_f64());
+        let every = self.pause_every as f64;
+        let work = self.work.as_secs_f64();
+        let pause = self.pause.as_secs_f64();
         self.rate.as_per_second() * ((every - 1.0) * work + pause) / every
     }
 
@@ -133,11 +135,13 @@ pub fn run(options: &EveryNthOptions) -> Result<EveryNthResult, LabError> {
     let slow_from = options.slow_from();
     let [closed_name, open_name] = SERIES;
     let horizon = Horizon { duration: None, requests: Some(requests) };
-    let (mut closed_slow, mut open_slow) = (SlowCounter::above(slow_from), SlowCounter::above(slow_from));
+    let mut closed_slow = SlowCounter::above(slow_from);
+    let mut open_slow = SlowCounter::above(slow_from);
     let (closed, _) = measure(NAME, closed_name, &service, &closed(1, horizon), &mut closed_slow)?;
     let open_workload = open(options.rate, options.duration);
     let (open, _) = measure(NAME, open_name, &service, &open_workload, &mut open_slow)?;
-    let (closed_slow, open_slow) = (closed_slow.count, open_slow.count);
+    let closed_slow = closed_slow.count;
+    let open_slow = open_slow.count;
     Ok(EveryNthResult { options: *options, closed, open, closed_slow, open_slow })
 }
 

@@ -57,7 +57,8 @@ fn missed(scenario: &Scenario, flaws: GeneratorFlaws, lower: impl Fn(&RequestRec
     let late = records(scenario, Some(flaws));
     assert_eq!(late.len() as u64, ARRIVALS);
     let fastest = late.iter().map(|record| record.service_time().0).min().unwrap();
-    let (low, high) = (sorted(&late, lower), sorted(&late, RequestRecord::response_time));
+    let low = sorted(&late, lower);
+    let high = sorted(&late, RequestRecord::response_time);
     let bracket = |q| quantile_ns(&low, q).max(fastest)..=quantile_ns(&high, q);
     PER_10_000.into_iter().filter(|q| !bracket(*q).contains(&quantile_ns(&truth, *q))).collect()
 }

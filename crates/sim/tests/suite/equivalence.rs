@@ -103,7 +103,8 @@ proptest! {
     fn settling_at_the_start_is_waiting_for_the_end(settled in open_scenario()) {
         let mut waited = settled.clone();
         waited.workload.limits.connections = Some(100_000);
-        let (settled, waited) = (run(&settled), run(&waited));
+        let settled = run(&settled);
+        let waited = run(&waited);
         prop_assert_eq!(all_of(&settled.snapshot), all_of(&waited.snapshot));
         prop_assert_eq!(settled.facts.elapsed_ns, waited.facts.elapsed_ns);
     }
@@ -112,7 +113,8 @@ proptest! {
     fn the_same_scenario_gives_the_same_run(scenario in open_scenario(), connections in prop::option::of(1u32..8)) {
         let mut scenario = scenario;
         scenario.workload.limits.connections = connections;
-        let (first, second) = (run(&scenario), run(&scenario));
+        let first = run(&scenario);
+        let second = run(&scenario);
         prop_assert_eq!(all_of(&first.snapshot), all_of(&second.snapshot));
     }
 

@@ -155,7 +155,8 @@ fn a_lab_whose_service_never_catches_up_has_no_quantiles() {
 #[test]
 fn a_pause_of_the_order_router_holds_up_200_arrivals() {
     let lab = order_router::run(&order_router::OrderRouterOptions::default()).unwrap();
-    let (short, longest) = (Nanos::from_micros(50), Nanos::from_micros(10_050));
+    let short = Nanos::from_micros(50);
+    let longest = Nanos::from_micros(10_050);
     let slow = |series: &LabSeries| {
         let times = response_times(&series.run);
         times.iter().filter(|time| **time > short.0).count()

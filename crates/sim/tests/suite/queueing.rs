@@ -165,7 +165,8 @@ fn littles_law() {
 /// N users are all either waiting or thinking: N = X·(R + Z).
 #[test]
 fn closed_users_are_all_somewhere() {
-    let (users, think) = (20, ms(30));
+    let users = 20;
+    let think = ms(30);
     let service = Service { concurrency: Some(1), variation: Variation::Exponential, ..Service::healthy(ms(1)) };
     let run = run(&scenario(service, workload(closed(users, think, for_secs(100)), Limits::default())));
     let times = run.snapshot.metric(Metric::ResponseTime);

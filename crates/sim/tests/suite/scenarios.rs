@@ -70,7 +70,8 @@ fn a_cap_that_binds_has_no_steady_state() {
     // Request 5b + j is served from 10b + j ms on, so its response time is 10 + 5b ms: the capacity is 500 a second.
     assert_eq!(run.snapshot.last_end, at_ms(120_004));
     let seconds = &run.snapshot.seconds;
-    let (mut planned, mut completed) = (0, 0);
+    let mut planned = 0;
+    let mut completed = 0;
     for (second, row) in seconds.iter().enumerate().take(60) {
         planned += row.planned;
         completed += row.completed;

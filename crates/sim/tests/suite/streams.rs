@@ -217,7 +217,8 @@ proptest! {
         let limits = Limits { connections, timeout: timeout.map(ms), drain: ms(drain), ..Limits::default() };
         let mut scenario = scenario(service, workload(load, limits));
         scenario.workload.warmup = ms(warmup);
-        let (first, second) = (run(&scenario), run(&scenario));
+        let first = run(&scenario);
+        let second = run(&scenario);
         prop_assert_eq!(books(&first), books(&second));
     }
 

@@ -112,7 +112,8 @@ fn by_value(api: LlmApi, data: &[u8]) -> Option<Chunk> {
         Value::Object(fields) => !fields.is_empty(),
     };
     let mut chunk = Chunk::default();
-    let (mut answer, mut reasoning) = (false, false);
+    let mut answer = false;
+    let mut reasoning = false;
     for choice in event.get("choices").and_then(Value::as_array).into_iter().flatten() {
         let delta = |name: &str| filled(&choice["delta"][name]);
         chunk.has_other_choice |= choice["index"].as_u64().is_some_and(|index| index > 0);
@@ -175,7 +176,9 @@ fn events() -> impl Strategy<Value = Value> {
 
 /// Returns the chunks that are read from a stream in pieces of these lengths.
 fn read_in_pieces(stream: &[u8], lengths: &[usize]) -> Vec<Option<Chunk>> {
-    let (mut parser, mut chunks, mut rest) = (EventParser::new(), Vec::new(), stream);
+    let mut parser = EventParser::new();
+    let mut chunks = Vec::new();
+    let mut rest = stream;
     for length in lengths.iter().cycle() {
         if rest.is_empty() {
             break;

@@ -5,7 +5,9 @@ use super::*;
 /// Returns the data of each event according to the standard. It reads a whole stream at once, line by line.
 fn by_the_standard(stream: &[u8]) -> Vec<Vec<u8>> {
     let stream = stream.strip_prefix(&BYTE_ORDER_MARK).unwrap_or(stream);
-    let (mut events, mut data, mut line) = (Vec::new(), Vec::new(), Vec::new());
+    let mut events = Vec::new();
+    let mut data = Vec::new();
+    let mut line = Vec::new();
     let mut bytes = stream.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
         if byte != b'\r' && byte != b'\n' {
@@ -35,7 +37,8 @@ fn by_the_standard(stream: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn parsed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
-    let (mut parser, mut events) = (EventParser::new(), Vec::new());
+    let mut parser = EventParser::new();
+    let mut events = Vec::new();
     for piece in pieces {
         parser.feed(piece, &mut |event| {
             assert!(event.is_whole());
@@ -162,7 +165,8 @@ proptest! {
 
     #[test]
     fn a_parser_that_is_used_again_is_as_new(first in streams(), second in streams()) {
-        let (mut parser, mut events) = (EventParser::new(), Vec::new());
+        let mut parser = EventParser::new();
+        let mut events = Vec::new();
         parser.feed(&first, &mut |_| {});
         parser.restart();
         parser.feed(&second, &mut |event| events.push(event.data.to_vec()));

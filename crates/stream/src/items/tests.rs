@@ -96,7 +96,8 @@ proptest! {
         warmup in 0u64..10,
     ) {
         let streams = ItemStreams::new(Some(Nanos(500)), Timestamp(warmup * SECOND));
-        let (mut measured, mut items) = (0, 0);
+        let mut measured = 0;
+        let mut items = 0;
         for ((gaps, how), index) in calls.iter().zip(0..) {
             let is_measured = index >= warmup;
             measured += u64::from(is_measured);

@@ -21,7 +21,8 @@ fn usage(tokens: u64) -> String {
 fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> StreamResults {
     let options = options(slo);
     let llm = options.llm.as_ref().unwrap();
-    let (mut found, mut answer) = (StreamResults::new(&options), LlmAnswer::default());
+    let mut found = StreamResults::new(&options);
+    let mut answer = LlmAnswer::default();
     let mut text = AnswerText::default();
     for (at, data) in events {
         let event = ServerSentEvent { data: data.as_bytes(), data_bytes: data.len() as u64 };
@@ -59,7 +60,8 @@ fn times(found: &StreamResults, options: &StreamOptions, time: StreamTime) -> (u
 #[test]
 fn the_times_of_an_answer() {
     let events = [(10, ROLE), (20, TOKEN), (25, TOKEN), (25, TOKEN), (50, TOKEN), (50, &*usage(7)), (51, "[DONE]")];
-    let (found, options) = (answer(&events, &[], true), options(&[]));
+    let found = answer(&events, &[], true);
+    let options = options(&[]);
     let of = |time| times(&found, &options, time);
     assert_eq!(of(StreamTime::FirstContent), (1, 20_000));
     assert_eq!(of(StreamTime::FirstContentService), (1, 19_000));
@@ -141,12 +143,14 @@ fn objectives_are_met_missed_or_open() {
 fn what_cannot_be_read_is_counted_and_not_guessed() {
     let error = r#"{"error":{"message":"out of memory"}}"#;
     let found = answer(&[(10, TOKEN), (20, "{\"choices\":"), (30, error), (40, TOKEN)], &[], false);
-    let (options, facts) = (options(&[]), found.llm.clone().unwrap());
+    let options = options(&[]);
+    let facts = found.llm.clone().unwrap();
     assert_eq!((facts.content_events, facts.unreadable_events, facts.error_events), (2, 1, 1));
     assert_eq!(times(&found, &options, StreamTime::ContentGap), (1, 30_000));
     assert_eq!(times(&found, &options, StreamTime::ContentGapCensored), (1, 0));
     let data = &b"{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}"[..];
-    let (mut answer, mut found) = (LlmAnswer::default(), StreamResults::new(&options));
+    let mut answer = LlmAnswer::default();
+    let mut found = StreamResults::new(&options);
     let cut_off = ServerSentEvent { data, data_bytes: data.len() as u64 + 1 };
     let now = ReadInstant { number: 1, at: Timestamp(1) };
     answer.event(cut_off, false, now, options.llm.as_ref().unwrap(), &mut AnswerText::default(), &mut found);

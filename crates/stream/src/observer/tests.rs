@@ -52,7 +52,8 @@ fn streams_are_sampled_as_they_were() {
     let cut = Outcome::Reset(truetail_model::record::Cause::ResetByPeer);
     for (request, outcome, end) in [(0, Outcome::Response { status: 200 }, 310), (1, cut, 900), (far, cut, 5_000)] {
         let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
-        let (start, end) = (Timestamp(50), Timestamp(end));
+        let start = Timestamp(50);
+        let end = Timestamp(end);
         let id = truetail_engine::RequestId { target: 0, row: 0 };
         observer.end(request, EndedRequest { arrival, id, outcome, start, end });
     }

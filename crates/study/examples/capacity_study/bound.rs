@@ -18,8 +18,10 @@ pub fn line(server: Server, searches: u64, resolution: f64) {
     let mut at_limit = shares(1.0);
     at_limit.sort_by(f64::total_cmp);
     let rank = (LEVEL * searches as f64) as usize;
-    let (few, many) = (at_limit[rank], at_limit[at_limit.len() - 1 - rank]);
-    let (below, above) = (shares(1.0 / width), shares(width));
+    let few = at_limit[rank];
+    let many = at_limit[at_limit.len() - 1 - rank];
+    let below = shares(1.0 / width);
+    let above = shares(width);
     let count = |is: &dyn Fn((&f64, &f64)) -> bool| below.iter().zip(&above).filter(|pair| is(*pair)).count();
     println!(
         "| {server:?} | {} of {searches} | {} | {} |",
@@ -32,10 +34,14 @@ pub fn line(server: Server, searches: u64, resolution: f64) {
 /// Returns the share of bad requests in half of a search's time at this part of the limit.
 fn share(server: Server, part: f64, seed: u64) -> f64 {
     let stream = (part * 1e6) as u64;
-    let (mut queue, mut random) = (Queue::new(server, seed ^ (stream << 20)), Random::new(seed, stream));
-    let (end, rate) = (MAX_TIME.as_secs_f64() / 2.0, server.truth() * part);
+    let mut queue = Queue::new(server, seed ^ (stream << 20));
+    let mut random = Random::new(seed, stream);
+    let end = MAX_TIME.as_secs_f64() / 2.0;
+    let rate = server.truth() * part;
     let limit = server.objective().limit_ns().expect("a time");
-    let (mut now, mut requests, mut bad) = (0.0, 0_u64, 0_u64);
+    let mut now = 0.0;
+    let mut requests = 0_u64;
+    let mut bad = 0_u64;
     while now < end {
         now += random.exponential() / rate;
         let time = queue.serve(now);

@@ -36,7 +36,8 @@ fn bisect(server: Server, seed: u64, length: usize, resolution: f64) -> (bool, u
         let mut queue = Queue::new(server, seed.wrapping_mul(1_000).wrapping_add(cost as u64));
         share_of_bad(server, &mut queue, &mut random, rate, length) <= server.objective().allowed()
     };
-    let (mut low, mut high) = (1.0, first_rate(seed));
+    let mut low = 1.0;
+    let mut high = first_rate(seed);
     while meets(high) {
         low = high;
         high *= 2.0;

@@ -98,8 +98,10 @@ fn quantile(mut values: Vec<f64>, quantile: f64) -> f64 {
 /// Finds the rate with the allowed share of bad requests, by bisection over long runs of the same seed.
 fn truth_of(server: Server) -> f64 {
     let objective = server.objective();
-    let (limit, allowed) = (objective.limit_ns().expect("a time"), objective.allowed());
-    let (mut low, mut high) = (50.0_f64, 2_000.0_f64);
+    let limit = objective.limit_ns().expect("a time");
+    let allowed = objective.allowed();
+    let mut low = 50.0_f64;
+    let mut high = 2_000.0_f64;
     while high / low > 1.0005 {
         let middle = (low * high).sqrt();
         if bad_share(server, middle, limit) <= allowed { low = middle } else { high = middle }
@@ -110,7 +112,8 @@ fn truth_of(server: Server) -> f64 {
 fn bad_share(server: Server, rate: f64, limit: u64) -> f64 {
     let mut queue = Queue::new(server, 7);
     let mut random = Random::new(7, 1);
-    let (mut now, mut bad) = (0.0, 0_usize);
+    let mut now = 0.0;
+    let mut bad = 0_usize;
     for i in 0..TRUTH_REQUESTS {
         now += random.exponential() / rate;
         bad += usize::from(queue.serve(now) >= limit);
@@ -124,7 +127,8 @@ fn bad_share(server: Server, rate: f64, limit: u64) -> f64 {
 
 /// Finds the rate with 1 % of bad requests in a probe from above, on average over many probes of full length.
 fn truth_from_above() -> f64 {
-    let (mut low, mut high) = (250.0_f64, 450.0_f64);
+    let mut low = 250.0_f64;
+    let mut high = 450.0_f64;
     while high / low > 1.002 {
         let middle = (low * high).sqrt();
         if bad_from_above(middle) <= 0.01 { low = middle } else { high = middle }
@@ -135,12 +139,14 @@ fn truth_from_above() -> f64 {
 fn bad_from_above(rate: f64) -> f64 {
     let server = Server::Hysteresis;
     let limit = server.objective().limit_ns().expect("a time");
-    let (mut bad, mut requests) = (0_u64, 0_u64);
+    let mut bad = 0_u64;
+    let mut requests = 0_u64;
     for seed in 0..PROBES_FROM_ABOVE {
         let mut queue = Queue::new(server, seed);
         let mut random = Random::new(seed, 2);
         let full = FULL_LENGTH.as_secs_f64();
-        let (mut now, from) = (0.0, full / 10.0);
+        let mut now = 0.0;
+        let from = full / 10.0;
         while now < from + full {
             now += random.exponential() / if now < from { rate / 0.8 } else { rate };
             let time = queue.serve(now);

@@ -32,7 +32,8 @@ fn answer(server: Server, rate: f64, seconds: u64, seed: u64) -> Answer {
     let mut judge = ProbeJudge::new(std::slice::from_ref(&objective), &trial);
     let mut queue = Queue::new(server, 40_000 + seed);
     let mut random = Random::new(40_000 + seed, seconds);
-    let (mut now, mut times) = (0.0, Vec::new());
+    let mut now = 0.0;
+    let mut times = Vec::new();
     while now < seconds as f64 {
         now += random.exponential() / rate;
         times.push(queue.serve(now));

@@ -233,7 +233,8 @@ impl Probe for SimProbe {
 
     fn offer(&mut self, number: usize, trial: &ProbeSpec, mut judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
         let mut random = Random::new(self.seed, 1_000 + number as u64);
-        let (mut times, mut before) = (Vec::new(), Vec::new());
+        let mut times = Vec::new();
+        let mut before = Vec::new();
         let approach = match trial.purpose {
             Purpose::Bracket | Purpose::Refine => None,
             Purpose::ConfirmUpper => Some(trial.rate / 0.8),

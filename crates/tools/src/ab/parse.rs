@@ -77,7 +77,8 @@ impl AbReport {
         if self.complete == 0 {
             return Ok(silent);
         }
-        let (mean, rate) = (figure(text, "Time per request:")?, figure(text, "Requests per second:")?);
+        let mean = figure(text, "Time per request:")?;
+        let rate = figure(text, "Requests per second:")?;
         Ok(Claims {
             quantiles: table(text)?,
             mean_ns: Some(STDOUT.require(mean.0, "time in ms", units::millis(mean.1))?.0),

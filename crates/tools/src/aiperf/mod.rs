@@ -45,7 +45,8 @@ impl Tool for AiPerf {
     }
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, folder: &Path) -> Result<Invocation, CommandError> {
-        let (rate, seconds) = (load.rate.as_per_second(), load.duration.as_secs_f64());
+        let rate = load.rate.as_per_second();
+        let seconds = load.duration.as_secs_f64();
         let invocation = Invocation::new(found, "profile --url").arg(load.origin()).words(&format!(
             "-m {MODEL} --endpoint-type completions --streaming --use-server-token-count --request-rate {rate} \
              --arrival-pattern constant --benchmark-duration {seconds} --input-file {PROMPTS} --custom-dataset-type single_turn \

@@ -57,7 +57,8 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
 /// Returns the figures. Times cover only successful requests.
 fn claims(document: &Document) -> Claims {
     let counted = |metric: Option<Metric>| metric.map_or(0, |metric| metric.avg.max(0.0) as u64);
-    let (good, failed) = (counted(document.request_count), counted(document.error_request_count));
+    let good = counted(document.request_count);
+    let failed = counted(document.error_request_count);
     let times = document.request_latency;
     Claims {
         quantiles: times.map_or(Vec::new(), |times| times.quantiles()),
@@ -72,7 +73,8 @@ fn claims(document: &Document) -> Claims {
 }
 
 fn streams(document: &Document) -> StreamClaims {
-    let (first, gaps) = (document.time_to_first_token, document.inter_chunk_latency);
+    let first = document.time_to_first_token;
+    let gaps = document.inter_chunk_latency;
     StreamClaims {
         first: first.map_or(Vec::new(), |times| times.quantiles()),
         first_max_ns: millis(first.and_then(|times| times.max)),

@@ -91,7 +91,8 @@ impl Document {
 }
 
 fn refused(document: &Document) -> ParseError {
-    let (latencies, answers) = (document.latency.total_count, document.requests.total);
+    let latencies = document.latency.total_count;
+    let answers = document.requests.total;
     let what = format!(
         "{latencies} latencies for {answers} answers: autocannon added some with a wrong interval, as it does with -R; \
          add --ignoreCoordinatedOmission"

@@ -42,7 +42,9 @@ impl GatlingLog {
 
 fn text_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
     let mut lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n'));
-    let (mut at, mut broken, mut ends_at) = (0, Vec::new(), None);
+    let mut at = 0;
+    let mut broken = Vec::new();
+    let mut ends_at = None;
     let mut first = std::borrow::Cow::default();
     for (_, line) in lines.by_ref() {
         at += line.len() as u64;

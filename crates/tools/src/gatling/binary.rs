@@ -107,7 +107,9 @@ impl<'a> Records<'a> {
     fn request(&mut self, run_start_ms: u64, log: &mut RequestLog) -> Result<(), ParseError> {
         self.names()?;
         self.cached_text()?;
-        let (start, end, ok) = (self.number()?, self.number()?, self.byte()?);
+        let start = self.number()?;
+        let end = self.number()?;
+        let ok = self.byte()?;
         let message = self.cached_text()?;
         let since_1970 = |ms: i32| run_start_ms.checked_add_signed(i64::from(ms));
         let added =

@@ -24,7 +24,8 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
         ..ToolReport::from_requests(LatencyFrom::Send, log.requests, log.failed)
     };
     if let Some(claims) = table(&output.text())? {
-        let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
+        let rows = report.requests.len() as u64;
+        let printed = claims.requests.unwrap_or_default();
         if printed != rows {
             return Err(
                 LOG_FILE.error(None, format!("{rows} requests, but the table counts {printed}; it was cut off"))

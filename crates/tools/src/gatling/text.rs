@@ -40,7 +40,8 @@ pub(super) fn add(log: &mut RequestLog, line: u64, event: &str) -> Result<(), Pa
     match (fields[0], times) {
         ("REQUEST", Some([start, end, ok, message @ ..])) => {
             let message = message.first().copied().unwrap_or_default();
-            let (start, end) = (LOG_FILE.number(line, start)?, LOG_FILE.number(line, end)?);
+            let start = LOG_FILE.number(line, start)?;
+            let end = LOG_FILE.number(line, end)?;
             LOG_FILE.require(line, "end after its start", log.add(start, end, *ok == "OK", message))
         }
         ("USER" | "GROUP" | "ERROR" | "ASSERTION", _) => Ok(()),

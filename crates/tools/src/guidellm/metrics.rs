@@ -62,7 +62,8 @@ impl GuideLlmMetrics {
     /// Returns the figures of whole requests. Times cover only successful requests, and the file has them in seconds.
     /// `cancelled` is the number of listed requests that had begun and were cancelled.
     pub fn claims(&self, cancelled: u64) -> Claims {
-        let (totals, times) = (self.request_totals, successful(&self.request_latency));
+        let totals = self.request_totals;
+        let times = successful(&self.request_latency);
         let time = |of: fn(&Summary) -> Option<f64>| units::nanos(of(times?)?, 1e9).map(|time| time.0);
         let rate = successful(&self.requests_per_second).and_then(|rate| rate.mean);
         Claims {

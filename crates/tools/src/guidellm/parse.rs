@@ -74,7 +74,8 @@ pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
 fn streams(metrics: &GuideLlmMetrics) -> StreamClaims {
     let of = |times: Option<&Summary>| times.map_or(Vec::new(), |times| times.quantiles(1e6));
     let max = |times: Option<&Summary>| millis(times.and_then(|times| times.max));
-    let (first, gaps) = (successful(&metrics.time_to_first_token_ms), successful(&metrics.inter_token_latency_ms));
+    let first = successful(&metrics.time_to_first_token_ms);
+    let gaps = successful(&metrics.inter_token_latency_ms);
     StreamClaims {
         first: of(first),
         first_max_ns: max(first),

@@ -126,7 +126,9 @@ fn log(bytes: &[u8]) -> Result<Vec<ReportedRequest>, ParseError> {
 /// Parses a row of the log; `None` for other text. Status -1 is an HTTP/2 stream that was closed without an answer.
 pub(crate) fn log_row(row: &str) -> Option<ReportedRequest> {
     let mut cells = row.split('\t');
-    let (start, status, time) = (cells.next()?, cells.next()?, cells.next()?);
+    let start = cells.next()?;
+    let status = cells.next()?;
+    let time = cells.next()?;
     let outcome = match status {
         "-1" => Outcome::Reset(Cause::ClosedBeforeAnswer),
         status => Outcome::Response { status: status.parse().ok()? },

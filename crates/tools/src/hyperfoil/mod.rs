@@ -54,7 +54,9 @@ impl Tool for Hyperfoil {
 /// session beyond the limit would end the run.
 fn benchmark(load: &LoadSpec) -> Result<String, CommandError> {
     let (host, path) = host_and_path(&load.url)?;
-    let (rate, millis, connections) = (load.rate.as_per_second(), load.whole_millis(), load.connections);
+    let rate = load.rate.as_per_second();
+    let millis = load.whole_millis();
+    let connections = load.connections;
     let timeout = load.timeout_millis().map_or_else(String::new, |ms| format!("            timeout: {ms}ms\n"));
     Ok(format!(
         "name: load

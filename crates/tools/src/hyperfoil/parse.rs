@@ -53,7 +53,8 @@ pub(crate) fn result_file(bytes: &[u8], load: Option<&LoadSpec>) -> Result<ToolR
         failed: Some(counts.invalid),
         ..Claims::silent(LatencyFrom::Send)
     };
-    let (version, notes) = (Some(counts.hyperfoil.clone()), counts.notes(load));
+    let version = Some(counts.hyperfoil.clone());
+    let notes = counts.notes(load);
     let report = ToolReport { version, notes, histogram: Some(histogram), ..ToolReport::from_claims(claims) };
     Ok(report.with_computed_quantiles())
 }

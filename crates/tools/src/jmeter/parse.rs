@@ -50,7 +50,9 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
     if bytes.starts_with(b"<?xml") {
         return Err(reader.error(1, "this is XML; set jmeter.save.saveservice.output_format=csv"));
     }
-    let (mut requests, mut failures, mut failed) = (Vec::new(), FailureClassifier::default(), 0);
+    let mut requests = Vec::new();
+    let mut failures = FailureClassifier::default();
+    let mut failed = 0;
     reader.each_csv_row(bytes, |line, row: Row| {
         failed += u64::from(row.success != "true");
         requests.push(reader.require(line, "time that fits", request(&row, &mut failures))?);

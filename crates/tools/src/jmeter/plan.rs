@@ -44,7 +44,8 @@ fn plan(load: &LoadSpec, threads: u32, timer: &str) -> String {
 
 /// Returns the sampler. A timeout of 0 means no timeout.
 fn sampler(load: &LoadSpec) -> String {
-    let (url, timeout) = (xml_escaped(&load.url), load.timeout_millis().unwrap_or(0));
+    let url = xml_escaped(&load.url);
+    let timeout = load.timeout_millis().unwrap_or(0);
     format!(
         r#"        <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="request">
           <elementProp name="HTTPsampler.Arguments" elementType="Arguments">
@@ -64,7 +65,8 @@ fn sampler(load: &LoadSpec) -> String {
 
 /// Returns the timer. Its seed is fixed, so that all runs have the same schedule.
 fn timer(load: &LoadSpec) -> String {
-    let (rate, seconds) = (load.rate.as_per_second(), load.whole_seconds());
+    let rate = load.rate.as_per_second();
+    let seconds = load.whole_seconds();
     format!(
         r#"        <PreciseThroughputTimer guiclass="TestBeanGUI" testclass="PreciseThroughputTimer" testname="rate">
           <intProp name="exactLimit">10000</intProp>

@@ -31,7 +31,8 @@ pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, Pars
 }
 
 fn joined(reader: OutputReader, report: ToolReport, claims: Claims) -> Result<ToolReport, ParseError> {
-    let (rows, requests) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
+    let rows = report.requests.len() as u64;
+    let requests = claims.requests.unwrap_or_default();
     if rows != requests {
         return Err(reader.error(None, format!("samples of {rows} requests, but the summary counts {requests}")));
     }

@@ -42,7 +42,8 @@ impl Tool for Locust {
 
     /// Without `--exit-code-on-error 0`, a single failed request would change the exit code to 1.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let (users, seconds) = (load.users, load.whole_seconds());
+        let users = load.users;
+        let seconds = load.whole_seconds();
         let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
         Ok(Invocation {
             inputs: vec![("locustfile.py".to_owned(), locustfile(load))],

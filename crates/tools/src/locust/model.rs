@@ -50,7 +50,8 @@ impl Tool for LocustModel {
     }
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let (users, seconds) = (self.users(load), load.whole_seconds());
+        let users = self.users(load);
+        let seconds = load.whole_seconds();
         let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s --exit-code-on-error 0");
         Ok(Invocation {
             inputs: vec![("locustfile.py".to_owned(), locustfile(load, users))],
@@ -62,7 +63,9 @@ impl Tool for LocustModel {
     fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         let file = |name| OutputReader::stdout(NAME, TESTED).file(name);
         let bytes = output.file(SAMPLES).ok_or_else(|| file(SAMPLES).no_result(output, "samples of Locust"))?;
-        let (mut requests, mut firsts, mut failed) = (Vec::new(), Vec::new(), 0);
+        let mut requests = Vec::new();
+        let mut firsts = Vec::new();
+        let mut failed = 0;
         file(SAMPLES).each_csv_row(bytes, |line, row: Row| {
             let nanos = |ms: f64| file(SAMPLES).require(line, "time in milliseconds", units::nanos(ms, 1e6));
             firsts.extend(row.first_ms.map(nanos).transpose()?.map(|first| first.0));
@@ -104,7 +107,8 @@ struct Gap {
 
 /// Returns the script. Users start staggered, like the arrivals of a schedule.
 fn locustfile(load: &LoadSpec, users: u32) -> String {
-    let (url, body) = (serde_json::json!(load.url), body(load));
+    let url = serde_json::json!(load.url);
+    let body = body(load);
     let timeout = load.timeout.map_or_else(|| "None".to_owned(), |timeout| timeout.as_secs_f64().to_string());
     let body = serde_json::json!(body.to_string());
     format!(

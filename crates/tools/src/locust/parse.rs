@@ -27,7 +27,8 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let mut report = ToolReport::from_claims(claims);
     if let Some(bytes) = output.file(SAMPLES) {
         (report.requests, report.notes) = samples(bytes)?;
-        let (rows, summed) = (report.requests.len() as u64, report.claims.requests.unwrap_or_default());
+        let rows = report.requests.len() as u64;
+        let summed = report.claims.requests.unwrap_or_default();
         if rows != summed {
             return Err(ROWS.error(rows + 1, format!("{rows} rows, but the statistics count {summed}")));
         }
@@ -51,7 +52,8 @@ struct Row {
 }
 
 fn samples(bytes: &[u8]) -> Result<(Vec<ReportedRequest>, Vec<String>), ParseError> {
-    let (mut requests, mut failures) = (Vec::new(), FailureClassifier::default());
+    let mut requests = Vec::new();
+    let mut failures = FailureClassifier::default();
     ROWS.each_csv_row(bytes, |line, row: Row| {
         let start = ROWS.require(line, "start in seconds", units::seconds(&row.start_time))?;
         let latency = ROWS.require(line, "time in milliseconds", units::millis(&row.response_time_ms))?;

@@ -40,7 +40,8 @@ impl Tool for Oha {
     /// `-w` waits for requests in flight at the end. They would be aborted otherwise. The backlog is lost in both
     /// cases.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let (rate, connections) = (load.rate.as_per_second(), load.connections);
+        let rate = load.rate.as_per_second();
+        let connections = load.connections;
         let timed = format!("--no-tui -w -z {}ms -q {rate} -c {connections}", load.whole_millis());
         let mut invocation = Invocation::new(found, &timed).words("--latency-correction --output-format csv");
         if let Some(millis) = load.timeout_millis() {

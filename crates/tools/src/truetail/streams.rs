@@ -6,7 +6,8 @@ use truetail_run::{ClaimedQuantile, Distribution, GapMeaning, StreamClaims};
 /// Returns the figures; `None` if the run did not query a language model.
 pub(super) fn claims(run: &RunFile) -> Option<StreamClaims> {
     let llm = run.stream.as_ref()?.times.llm.as_ref()?;
-    let (first, gap) = (&llm.first_content_time, &llm.content_gap);
+    let first = &llm.first_content_time;
+    let gap = &llm.content_gap;
     Some(StreamClaims {
         first: quantiles(first),
         first_max_ns: max(first),

@@ -37,7 +37,8 @@ pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseEr
 }
 
 fn results(bytes: &[u8]) -> Result<ToolReport, ParseError> {
-    let (mut requests, mut failures) = (Vec::new(), FailureClassifier::default());
+    let mut requests = Vec::new();
+    let mut failures = FailureClassifier::default();
     ROWS.each_headerless_row(bytes, |_, (start_ns, status, latency_ns, _, _, error, ..): Row| {
         let outcome = if status > 0 { Outcome::Response { status } } else { failures.classify(&error) };
         requests.push(ReportedRequest { start_ns: Some(start_ns), latency: Nanos(latency_ns), outcome });

@@ -38,7 +38,8 @@ impl Tool for Wrk {
 
     /// The default timeout is 2 s, and the option takes whole seconds.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let (threads, users) = (threads(load.users), load.users);
+        let threads = threads(load.users);
+        let users = load.users;
         let timed = format!("-t{threads} -c{users} -d{}s --latency", load.whole_seconds());
         let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {

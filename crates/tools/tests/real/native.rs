@@ -76,7 +76,8 @@ fn failing(expected: &Expected) {
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
     let Some(Observation { report, truth }) = run(expected.name, service, Nanos::from_secs(4)) else { return };
-    let (counted, gave) = ((expected.error_answers)(&report).expect("it counts them"), refusals(&truth));
+    let counted = (expected.error_answers)(&report).expect("it counts them");
+    let gave = refusals(&truth);
     assert!(gave >= 2 * expected.unmentioned.max(1), "{} made the server refuse no more than {gave}", expected.name);
     is_near(expected, "answers with an error status", counted, gave);
 }
@@ -98,7 +99,8 @@ fn alone(expected: &Expected) {
     match run_alone(expected.name, Nanos::from_secs(1)) {
         Some(Ok(report)) => {
             // ab includes its failures in the measured requests.
-            let (measured, failed) = (report.claims.measured, report.claims.failed);
+            let measured = report.claims.measured;
+            let failed = report.claims.failed;
             assert!(measured.unwrap_or_default() <= failed.unwrap_or_default(), "{:?}", report.claims);
             assert!(report.requests.is_empty() && report.histogram.is_none(), "{:?}", report.claims);
         }
@@ -159,7 +161,8 @@ fn open_tools_offer_their_rate() {
         else {
             continue;
         };
-        let (admitted, due) = (truth.totals.admitted as f64, 2.0 * RATE);
+        let admitted = truth.totals.admitted as f64;
+        let due = 2.0 * RATE;
         assert!((0.5 * due..1.5 * due).contains(&admitted), "{}: {admitted} of {due}", expected.name);
     }
 }

@@ -221,8 +221,10 @@ fn the_throughput_ends_with_the_last_answer() {
             record.end = record.intended_start + Nanos::from_secs(300);
         }
     });
-    let (with, without) = (findings(&waited), findings(&healthy()));
-    let (with, without) = (with.throughput_per_second.unwrap(), without.throughput_per_second.unwrap());
+    let with = findings(&waited);
+    let without = findings(&healthy());
+    let with = with.throughput_per_second.unwrap();
+    let without = without.throughput_per_second.unwrap();
     assert!(with > without * 0.9, "{with} {without}");
 }
 

@@ -69,7 +69,8 @@ impl Sender {
     }
 
     fn send_all(mut self, states: &LiveStates) {
-        let (mut seen, mut last) = (0, None::<Instant>);
+        let mut seen = 0;
+        let mut last = None::<Instant>;
         loop {
             match states.newer_than(seen, LOOK) {
                 Next::Closed => return,

@@ -68,7 +68,8 @@ impl<'a> Runner<'a> {
         let current = CurrentRun::default();
         let signals = stop_runs_on_signal(&current)?;
         let begun = (0, String::new());
-        let (a, b) = (Vec::new(), Vec::new());
+        let a = Vec::new();
+        let b = Vec::new();
         Ok(Runner { args, most, seed, folder, signals, current, a, b, has_saved: false, begun })
     }
 

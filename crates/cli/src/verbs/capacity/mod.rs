@@ -27,7 +27,9 @@ use stop::SearchStop;
 /// If the server does not answer at the beginning, or something cannot be written.
 pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let args = config::complete_capacity(args)?;
-    let (json, quiet, out) = (args.result.json, args.result.quiet, args.result.out.clone());
+    let json = args.result.json;
+    let quiet = args.result.quiet;
+    let out = args.result.out.clone();
     let mut asked = Asked::resolve(args)?;
     super::run::preflight(&mut asked.plan, asked.trial, None)?.iter().for_each(|note| output::note(note));
     let mut journal = folder::open(out, &asked)?;

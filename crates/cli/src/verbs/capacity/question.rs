@@ -107,7 +107,8 @@ impl Asked {
 
 fn limits(args: &CapacityArgs, max_time: Nanos) -> Result<SearchLimits> {
     let rate = |rate: Option<Rate>, default: f64| rate.map_or(default, Rate::as_per_second);
-    let (min_rate, max_rate) = (rate(args.min_rate, DEFAULT_RATES.0), rate(args.max_rate, DEFAULT_RATES.1));
+    let min_rate = rate(args.min_rate, DEFAULT_RATES.0);
+    let max_rate = rate(args.max_rate, DEFAULT_RATES.1);
     if min_rate >= max_rate {
         return Err(usage_error(format!(
             "--min-rate {min_rate}/s is not below --max-rate {max_rate}/s; there is nothing to search"

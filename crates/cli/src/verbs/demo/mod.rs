@@ -64,7 +64,8 @@ fn result_text(compared: &OmissionComparison, closed: &LoopResult, open: &LoopRe
     let style = output::stdout_style();
     let saved = [closed, open].iter().filter_map(|seen| seen.saved_line()).collect::<String>();
     let doubts = [closed, open].iter().filter_map(|seen| seen.doubts()).collect::<String>();
-    let (table, sentences) = (comparison_table(compared, style), comparison_explanation(compared, style));
+    let table = comparison_table(compared, style);
+    let sentences = comparison_explanation(compared, style);
     format!("\n{table}\n{sentences}\n{doubts}{saved}")
 }
 

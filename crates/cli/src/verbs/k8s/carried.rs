@@ -70,7 +70,8 @@ impl Carried {
             self.elsewhere.push(file.display().to_string());
             return Ok(None);
         }
-        let (bytes, folder) = (input::bytes(file)?, self.folder(option));
+        let bytes = input::bytes(file)?;
+        let folder = self.folder(option);
         match option {
             "flow" | "setup" => {
                 for inner in flow::files_of(file)? {
@@ -133,7 +134,9 @@ fn file_option(word: &OsStr, next: impl FnOnce() -> Option<OsString>) -> Option<
 
 /// Removes `--file-root` from the words, and returns the rest and its value.
 fn without_file_root(words: Vec<OsString>) -> (Vec<OsString>, Option<PathBuf>) {
-    let (mut rest, mut root, mut words) = (Vec::new(), None, words.into_iter());
+    let mut rest = Vec::new();
+    let mut root = None;
+    let mut words = words.into_iter();
     while let Some(word) = words.next() {
         match word.to_str().and_then(|text| text.strip_prefix("--file-root")) {
             Some("") => root = words.next().map(PathBuf::from),

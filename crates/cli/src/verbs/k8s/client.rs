@@ -98,7 +98,8 @@ impl Kubectl for Client<'_> {
     }
 
     fn pause(&self, time: Nanos) {
-        let (until, before) = (Instant::now() + Duration::from(time), self.stops());
+        let until = Instant::now() + Duration::from(time);
+        let before = self.stops();
         while self.stops() == before && Instant::now() < until {
             thread::sleep(Duration::from_millis(50).min(until.saturating_duration_since(Instant::now())));
         }

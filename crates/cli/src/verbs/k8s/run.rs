@@ -145,8 +145,8 @@ fn merged_run(outcome: &Outcome, shelf: &Shelf, recording: Option<Trace>) -> Res
 /// Returns a note on the clocks of the pods, from the exchanges with them.
 fn clocks(shards: &[ShardOutcome]) -> Option<String> {
     let known: Vec<ClockOffset> = shards.iter().filter_map(|shard| shard.clock).collect();
-    let (least, most) =
-        (known.iter().min_by_key(|clock| clock.ahead_ns)?, known.iter().max_by_key(|clock| clock.ahead_ns)?);
+    let least = known.iter().min_by_key(|clock| clock.ahead_ns)?;
+    let most = known.iter().max_by_key(|clock| clock.ahead_ns)?;
     let worst = known.iter().map(|clock| clock.plus_minus_ns).max()?;
     let ms = |ns: f64| format!("{:.1}ms", ns / 1e6);
     Some(format!(

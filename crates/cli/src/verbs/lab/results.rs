@@ -23,7 +23,8 @@ pub struct Results<'a> {
 impl<'a> Results<'a> {
     /// Collects the results of these tools.
     pub fn of(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
-        let (rows, window) = (survey.league(entries), survey.window().stretches);
+        let rows = survey.league(entries);
+        let window = survey.window().stretches;
         let streams = survey.stream_league(entries, &rows);
         Results { setting: survey.plan, window, rows, streams, entries }
     }

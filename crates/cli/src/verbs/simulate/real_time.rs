@@ -86,7 +86,9 @@ impl Harness<'_> {
 
     /// Returns the service: a spin for most requests, a sleep for every n-th.
     fn service(&self) -> impl FnMut() -> u64 + use<> {
-        let (spin, every, pause) = (self.spin, self.options.pause_every, self.options.pause);
+        let spin = self.spin;
+        let every = self.options.pause_every;
+        let pause = self.options.pause;
         let mut requests = 0_u64;
         move || {
             requests += 1;

@@ -79,7 +79,8 @@ mod tests {
         assert_eq!(scaled((1_000, Nanos(500)), Nanos(1_000)), 2_000);
         assert_eq!(scaled((1_000, Nanos(0)), Nanos(3)), 3_000);
         assert_eq!(scaled((1, Nanos(1_000)), Nanos(1)), 1);
-        let (short, long) = (Spin::calibrated(Nanos::from_micros(10)), Spin::calibrated(Nanos::from_millis(100)));
+        let short = Spin::calibrated(Nanos::from_micros(10));
+        let long = Spin::calibrated(Nanos::from_millis(100));
         assert!(short.rounds() * 100 < long.rounds(), "{short:?} {long:?}");
     }
 }

@@ -22,7 +22,10 @@ pub(super) struct HeadSays {
 
 /// Reads the fields of a final answer. `version` is the minor version of HTTP/1.
 pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], is_head_request: bool) -> Result<HeadSays, Cause> {
-    let (mut length, mut coding, mut close, mut keep) = (None, None, false, false);
+    let mut length = None;
+    let mut coding = None;
+    let mut close = false;
+    let mut keep = false;
     for header in headers {
         if header.name.eq_ignore_ascii_case("content-length") {
             length = Some(content_length(header.value, length)?);

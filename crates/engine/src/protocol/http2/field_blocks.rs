@@ -89,7 +89,8 @@ impl FieldBlocks {
     /// If there is no such request.
     #[inline]
     pub(crate) fn get(&self, which: RequestId) -> FieldBlock<'_> {
-        let (own, row) = (&self.own[which.target as usize], which.row as usize);
+        let own = &self.own[which.target as usize];
+        let row = which.row as usize;
         let start = if row == 0 { 0 } else { own.ends[row - 1] };
         FieldBlock {
             blocks: self,
@@ -140,7 +141,8 @@ fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
 /// Returns pseudo-headers and other fields, in each form.
 fn forms(shared: &[(String, Vec<u8>)]) -> (ByTableUse, ByTableUse) {
     let added = added(shared);
-    let (mut pseudo, mut others) = (ByTableUse::default(), ByTableUse::default());
+    let mut pseudo = ByTableUse::default();
+    let mut others = ByTableUse::default();
     for (name, value) in shared {
         let field = (name.as_str(), &value[..]);
         let [adding, indexed, plain] = if name.starts_with(':') { &mut pseudo } else { &mut others };

@@ -137,7 +137,8 @@ fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
     let usual = usual.filter(|(name, value)| fits(name, value)).collect::<Vec<_>>();
     let count = usual.len();
     let shared = usual.into_iter().enumerate().map(|(nth, (name, value))| {
-        let (mut inserting, mut indexed) = (Vec::new(), Vec::new());
+        let mut inserting = Vec::new();
+        let mut indexed = Vec::new();
         put_name(name.as_bytes(), 0x40, 6, &mut inserting);
         put_text(&mut inserting, value);
         // The newest field has the lowest index.
@@ -188,7 +189,8 @@ mod tests {
     ) -> (Vec<u8>, Vec<String>, TableUse) {
         let user = RequestId { target: 0, row: 3 };
         *source.request_of(user.row) = request.as_bytes().to_vec();
-        let (mut out, made) = (Vec::new(), source.get(user));
+        let mut out = Vec::new();
+        let made = source.get(user);
         let next = made.put(form, &mut out);
         decoder.read(&out).unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -198,7 +200,8 @@ mod tests {
 
     #[test]
     fn the_first_request_with_all_shared_fields_fills_the_table() {
-        let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
+        let mut source = made_in_run(FIRST);
+        let mut decoder = Decoder::keeping_text();
         let other = FIRST.replace("*/*", "text/html");
         let (_, fields, next) = block(&mut source, &mut decoder, &other, TableUse::Insert);
         assert_eq!((decoder.table_len(), next), (0, TableUse::Insert));
@@ -218,7 +221,8 @@ mod tests {
 
     #[test]
     fn table_indices_do_not_depend_on_the_order_of_a_request() {
-        let (mut source, mut decoder) = (made_in_run(FIRST), Decoder::keeping_text());
+        let mut source = made_in_run(FIRST);
+        let mut decoder = Decoder::keeping_text();
         let turned = "GET / HTTP/1.1\r\nAccept: */*\r\nUser-Agent: t\r\nHost: a.test\r\n\r\n";
         let twice = FIRST.replace("Accept: */*\r\n", "Accept: */*\r\naccept: */*\r\n");
         for request in [turned, &twice] {

@@ -139,7 +139,8 @@ fn to_wait_for_a_cap_of_our_own_is_generator_lag() {
 fn what_bears_no_stamp_may_have_lain_unread_since_the_worker_looked() {
     let mut stage = Stage::new(1, None, false);
     let _streams = stage.send_all(1);
-    let (clock, in_flight) = (&mut stage.worker.clock, &mut stage.worker.in_flight);
+    let clock = &mut stage.worker.clock;
+    let in_flight = &mut stage.worker.in_flight;
     let exchange = in_flight.get(0);
     let at = |micros| exchange.started.instant + Nanos::from_micros(micros);
     let paused = clock.pauses.total();

@@ -40,7 +40,8 @@ impl Format for VegetaGob {
     ) -> Result<ForeignRun, ImportError> {
         let mut messages = Messages::new(input);
         let mut books = Books::in_order(sink);
-        let (mut layout, mut results) = (None, VegetaResults::default());
+        let mut layout = None;
+        let mut results = VegetaResults::default();
         loop {
             let place = messages.place();
             match messages.next()? {

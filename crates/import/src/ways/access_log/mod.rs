@@ -86,7 +86,8 @@ pub fn read_access_log(input: &mut dyn Read, options: &AccessLogOptions) -> Resu
 
 impl AccessLog {
     fn read(&mut self, lines: &mut Lines<'_>, options: &AccessLogOptions) -> Result<(), ImportError> {
-        let (mut reader, mut known) = (LineReader::new(), Distinct::new());
+        let mut reader = LineReader::new();
+        let mut known = Distinct::new();
         lines.skip_byte_order_mark()?;
         while let Some(span) = lines.peek_line()? {
             let place = lines.place();

@@ -8,7 +8,8 @@ use crate::ways::{counted, listed, shortened, shown};
 impl AccessLog {
     /// Returns notes about the arrivals, their placement, and lines left out. `keeps_host` says if hosts are sent.
     pub fn notes(&self, file: &str, placement: Placement, keeps_host: bool) -> Vec<String> {
-        let (taken, left_out) = (self.lines.len() as u64, self.left_out.total());
+        let taken = self.lines.len() as u64;
+        let left_out = self.left_out.total();
         let are = if taken == 1 { "is an arrival" } else { "are arrivals" };
         let of_all = format!("{taken} of {} of {file} {are}", counted(taken + left_out, "line"));
         let counts = if left_out == 0 { of_all } else { format!("{of_all}; left out: {}", self.left_out.text()) };

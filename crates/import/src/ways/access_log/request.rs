@@ -22,7 +22,8 @@ impl Asked {
     pub(super) fn of_line(line: &[u8], host: &[u8]) -> Result<Asked, Cause> {
         let line = std::str::from_utf8(line).map_err(|_| Cause::Request)?;
         let mut words = line.split(' ');
-        let (method, target) = (words.next().unwrap_or_default(), words.next().ok_or(Cause::Request)?);
+        let method = words.next().unwrap_or_default();
+        let target = words.next().ok_or(Cause::Request)?;
         match (words.next(), words.next()) {
             (Some(version), None) if version.starts_with("HTTP/") => Asked::of_parts(method, target, host),
             _ => Err(Cause::Request),
@@ -81,7 +82,8 @@ pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', text).is_none() {
         return Cow::Borrowed(text);
     }
-    let (mut plain, mut rest) = (Vec::with_capacity(text.len()), text);
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         let hex = after.get(1..3).and_then(|digits| std::str::from_utf8(digits).ok());

@@ -52,7 +52,8 @@ pub struct HarFlow {
 /// [`ImportError`], if it is not HAR, or none of its requests can be sent again.
 pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<HarFlow, ImportError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let (mut left_out, mut all) = (LeftOut::default(), Vec::new());
+    let mut left_out = LeftOut::default();
+    let mut all = Vec::new();
     for raw in har_entries(bytes)? {
         match Recorded::parse(raw.get()) {
             Ok(recorded) => all.push(recorded),
@@ -69,7 +70,9 @@ pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<Har
 
 fn write(name: &str, choice: &Choice) -> HarFlow {
     let secrets = Secrets::of(&choice.steps);
-    let (mut steps, mut overlapping, mut end_ns) = (String::new(), 0, None);
+    let mut steps = String::new();
+    let mut overlapping = 0;
+    let mut end_ns = None;
     let hosts = choice.hosts();
     for step in &choice.steps {
         let think_ns = end_ns.map_or(0, |end: u64| step.start_ns.saturating_sub(end));

@@ -13,7 +13,9 @@ pub(super) struct Secrets {
 
 impl Secrets {
     pub(super) fn of(steps: &[Recorded]) -> Secrets {
-        let (mut names, mut unset_cookies, mut set) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let mut names = BTreeMap::new();
+        let mut unset_cookies = BTreeSet::new();
+        let mut set = BTreeSet::new();
         for step in steps {
             for name in step.names_of_secrets(is_telling) {
                 *names.entry(name).or_default() += 1;

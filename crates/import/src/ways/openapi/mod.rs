@@ -59,7 +59,8 @@ pub fn targets_of_openapi(bytes: &[u8], name: &str, options: &OpenApiOptions) ->
     let wrong = |problem: String| ImportError::content(place_of(bytes, 0), problem);
     let document = Document::parse(bytes).map_err(wrong)?;
     let base = document.base(options.base.as_deref()).map_err(wrong)?;
-    let (mut names, mut left_out) = (Names::default(), LeftOut::default());
+    let mut names = Names::default();
+    let mut left_out = LeftOut::default();
     let operations = operations(&document, &base, options.safe, &mut names, &mut left_out);
     if operations.is_empty() {
         let why = left_out.text().map_or_else(|| "it has none".to_owned(), |text| format!("left out: {text}"));

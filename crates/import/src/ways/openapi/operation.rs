@@ -103,7 +103,9 @@ impl<'a> Maker<'a, '_> {
         if self.operation["deprecated"] == true {
             return Err(Cause::Deprecated);
         }
-        let (mut target, mut query, mut headers) = (self.path.to_owned(), Vec::new(), Vec::new());
+        let mut target = self.path.to_owned();
+        let mut query = Vec::new();
+        let mut headers = Vec::new();
         for parameter in self.parameters()? {
             let name = parameter["name"].as_str().ok_or(Cause::Reference)?;
             let Some(value) = self.value(name, parameter) else { continue };
@@ -130,7 +132,9 @@ impl<'a> Maker<'a, '_> {
 
     /// Returns the parameters of the operation, and the path's parameters without an override.
     fn parameters(&self) -> Result<Vec<&'a Value>, Cause> {
-        let (item, operation, document) = (self.item, self.operation, self.document);
+        let item = self.item;
+        let operation = self.operation;
+        let document = self.document;
         let listed = |of: &'a Value| of["parameters"].as_array().into_iter().flatten();
         let mut found: Vec<&'a Value> = Vec::new();
         for parameter in listed(operation).chain(listed(item)) {

@@ -73,7 +73,8 @@ impl Settings {
     /// Returns the load of the open loop.
     pub fn open_loop(&self) -> Workload {
         let horizon = Horizon { duration: Some(self.duration), requests: None };
-        let (profile, spacing) = (Profile::constant(self.rate), self.spacing);
+        let profile = Profile::constant(self.rate);
+        let spacing = self.spacing;
         self.workload(LoadModel::Open(Schedule { profile, spacing, seed: 1, horizon }))
     }
 

@@ -51,10 +51,12 @@ impl Settings {
         }
         let late = self.service.faults.iter().filter_map(begins).filter(|from| *from >= simulated.duration);
         notes.extend(late.map(|from| {
-            let (from, end) = (number::round_time(from.0), number::round_time(simulated.duration.0));
+            let from = number::round_time(from.0);
+            let end = number::round_time(simulated.duration.0);
             format!("A fault begins at {from}, when no more requests are sent: they end at {end}.")
         }));
-        let (scenario, expected_interval) = (simulated.scenario(), simulated.expected_interval());
+        let scenario = simulated.scenario();
+        let expected_interval = simulated.expected_interval();
         SimulationPlan { scenario, closed, expected_interval, notes }
     }
 
@@ -80,7 +82,8 @@ impl Settings {
         let refused = |key: &str, message: String| Err(SettingsError { key: key.to_owned(), message });
         let most_rate = Rate::per_second(MAX_REAL_RATE).expect("it is above zero");
         if self.rate > most_rate {
-            let (most, asked) = (number::rate(MAX_REAL_RATE), number::rate(self.rate.as_per_second()));
+            let most = number::rate(MAX_REAL_RATE);
+            let asked = number::rate(self.rate.as_per_second());
             return refused(
                 "rate",
                 format!(

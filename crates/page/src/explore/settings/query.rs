@@ -106,7 +106,8 @@ fn limits(given: &mut QueryValues<'_>) -> Result<Limits> {
 
 fn stall(given: &mut QueryValues<'_>) -> Result<Option<Fault>> {
     let Some(length) = given.time_if_any(Field::StallFor)? else { return Ok(None) };
-    let (at, gate) = (Timestamp(given.time(Field::StallAt)?.0), given.choice(GATE)?);
+    let at = Timestamp(given.time(Field::StallAt)?.0);
+    let gate = given.choice(GATE)?;
     let Some(every) = given.time_if_any(Field::StallEvery)? else {
         return Ok(Some(Fault::Stall { at, length, gate }));
     };
@@ -123,7 +124,8 @@ fn stall(given: &mut QueryValues<'_>) -> Result<Option<Fault>> {
 
 fn ramp(given: &mut QueryValues<'_>) -> Result<Option<Fault>> {
     let Some(target) = given.time_if_any(Field::RampTarget)? else { return Ok(None) };
-    let (from, to) = (given.time(Field::RampFrom)?, given.time(Field::RampTo)?);
+    let from = given.time(Field::RampFrom)?;
+    let to = given.time(Field::RampTo)?;
     if to <= from {
         let message = format!("a slowdown from {from} to {to} has no length; let it end later than it begins");
         return Err(error(Field::RampTo.spec().key, message));

@@ -44,7 +44,8 @@ fn intervals_csv(series: &FreezeSeries) -> Artifact {
     let mut text = format!("{INTERVAL_COLUMNS}\n");
     for row in &series.intervals {
         let [p50, p95, p99, p999] = [row.p50_ms, row.p95_ms, row.p99_ms, row.p999_ms].map(Ms);
-        let (elapsed, total) = (Seconds(row.elapsed), row.total_requests);
+        let elapsed = Seconds(row.elapsed);
+        let total = row.total_requests;
         writeln!(text, "{elapsed},{p50},{p95},{p99},{p999},{:.1},{total}", row.throughput_rps)
             .expect("a String takes everything");
     }
@@ -54,7 +55,9 @@ fn intervals_csv(series: &FreezeSeries) -> Artifact {
 fn summary_csv(all: &[FreezeSeries]) -> Artifact {
     let mut text = format!("{SUMMARY_COLUMNS}\n");
     for series in all {
-        let (name, total, p99) = (series.series.name, series.total_requests, Ms(series.whole_run_p99_ms));
+        let name = series.series.name;
+        let total = series.total_requests;
+        let p99 = Ms(series.whole_run_p99_ms);
         writeln!(text, "{name},{total},{p99}").expect("a String takes everything");
     }
     Artifact { name: "summary.csv".into(), contents: text }

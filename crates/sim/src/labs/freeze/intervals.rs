@@ -78,7 +78,8 @@ impl Snapshots {
         values.sort_by_key(|(number, _)| *number);
         let mut whole_run = histogram();
         let mut intervals = Vec::new();
-        let (mut rest, mut total_requests) = (values.as_slice(), 0);
+        let mut rest = values.as_slice();
+        let mut total_requests = 0;
         for number in 0..self.count() {
             let (mine, later) = rest.split_at(rest.partition_point(|(n, _)| *n <= number));
             total_requests += mine.len() as u64;

@@ -288,7 +288,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_bytes_leave_the_table_small(blocks in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..200), 0..20)) {
-            let (mut decoder, mut keeping) = (Decoder::new(), Decoder::keeping_text());
+            let mut decoder = Decoder::new();
+            let mut keeping = Decoder::keeping_text();
             for block in blocks {
                 let read = decoder.read(&block);
                 proptest::prop_assert_eq!(keeping.read(&block), read);

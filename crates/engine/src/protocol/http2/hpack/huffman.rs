@@ -40,7 +40,9 @@ static CODE: Code = code();
 const fn code() -> Code {
     let none = [0; LONGEST + 1];
     let mut code = Code { short: [(0, 0); 256], first: none, count: none, start: none, symbols: [0; 257] };
-    let (mut length, mut next, mut placed) = (1, 0u32, 0);
+    let mut length = 1;
+    let mut next = 0u32;
+    let mut placed = 0;
     while length <= LONGEST {
         next <<= 1;
         code.first[length] = next;
@@ -77,7 +79,8 @@ const fn fill(short: &mut [(u8, u8); 256], symbol: u8, length: usize, code: u32)
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), Unreadable> {
     out.clear();
     // The unused bits, first bit highest, and their number.
-    let (mut bits, mut have) = (0u64, 0u32);
+    let mut bits = 0u64;
+    let mut have = 0u32;
     let mut rest = coded.iter();
     loop {
         while have <= 56 {

@@ -191,7 +191,8 @@ impl Http2Session {
 
     fn end(&mut self, id: u32, events: &mut Events) {
         let Some(stream) = self.streams.get(id) else { return };
-        let (status, body_left) = (stream.answer.status.unwrap_or_default(), stream.body_left);
+        let status = stream.answer.status.unwrap_or_default();
+        let body_left = stream.body_left;
         let has_no_body = stream.answer.to_head_request || status == 204 || status == 304;
         if stream.answer.length.is_some_and(|length| length != stream.answer.data && !has_no_body) {
             return self.refuse(id, Cause::BadLength, code::PROTOCOL_ERROR, events);

@@ -170,7 +170,8 @@ impl Http2Session {
     /// Ends every request. Requests without an answer yet are reset for `cause`; requests whose answer has begun are
     /// malformed. `blamed` is the stream that broke the rules. `are_retried`: unsent requests may be sent elsewhere.
     fn end_all(&mut self, cause: Cause, blamed: u32, are_retried: bool, events: &mut Events) {
-        let (told_to_go, taken) = (self.peer.last_stream.is_some(), self.out.taken());
+        let told_to_go = self.peer.last_stream.is_some();
+        let taken = self.out.taken();
         for (id, stream) in self.streams.take_all() {
             let has_begun = stream.received > 0 || id == blamed;
             let outcome = match cause {

@@ -15,7 +15,8 @@ const BODIES_AHEAD: usize = 128 * 1024;
 
 impl Http2Session {
     pub(super) fn open<F: FieldSource>(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId) -> u32 {
-        let (id, block) = (self.next, protocol.blocks.get(request));
+        let id = self.next;
+        let block = protocol.blocks.get(request);
         let body = block.body();
         self.next += 2;
         let stream = Stream {

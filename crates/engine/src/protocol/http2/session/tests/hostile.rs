@@ -113,7 +113,8 @@ fn bomb() -> Script {
 /// The connection ends with all its requests. Requests without an answer yet are reset.
 #[test]
 fn what_ends_the_connection() {
-    let (protocol, window) = (Cause::Http2Protocol, Cause::Http2Window);
+    let protocol = Cause::Http2Protocol;
+    let window = Cause::Http2Window;
     let open = |script: Script| script.frame(kind::HEADERS, 0, 3, &[0x88]);
     let table: Vec<(&str, Script, Cause)> = vec![
         ("data on a stream that never was", script().data(7, b"x", false), protocol),

@@ -41,7 +41,8 @@ fn a_request_starts_with_its_first_byte_and_is_sent_with_its_last() {
     client.take();
     client.begin(1);
     client.begin(2);
-    let (length, mut events) = (client.session.output(&client.protocol).len(), Events::default());
+    let length = client.session.output(&client.protocol).len();
+    let mut events = Events::default();
     let mut sent = |client: &mut Client, count: usize| {
         client.session.sent(&client.protocol, count, &mut events);
         events.take()
@@ -220,7 +221,9 @@ proptest! {
             script.data(id, &vec![0; *nth as usize * 9], true)
         });
         let whole = ended(&Client::sent(6).receive(&script.0).1);
-        let (mut client, mut parts, mut rest) = (Client::sent(6), Vec::new(), &script.0[..]);
+        let mut client = Client::sent(6);
+        let mut parts = Vec::new();
+        let mut rest = &script.0[..];
         for size in pieces.iter().cycle() {
             let (piece, after) = rest.split_at((*size).min(rest.len()));
             let (flow, events) = client.receive(piece);
@@ -237,7 +240,8 @@ proptest! {
     #[test]
     fn no_window_is_lost(sent in 1u32..5, list in prop::collection::vec((0u32..6, 0u32..6, 1u32..50_000), 0..20)) {
         let mut conversation = Conversation::post(sent, 5 - sent, vec![b'x'; 20_000]);
-        let (mut script, mut opened) = (Script::settings(&[]), 0);
+        let mut script = Script::settings(&[]);
+        let mut opened = 0;
         for (what, nth, number) in list {
             let stream = nth * 2 + 1;
             script = match what {
@@ -274,7 +278,8 @@ proptest! {
 fn a_peer_that_does_not_read_gets_nothing_new_until_it_does() {
     let mut client = Client::new("GET", &[&format!("A: {}", "x".repeat(4000))], b"");
     assert!(client.receive(&Script::settings(&[]).0).1.contains(&Event::RoomChanged));
-    let (mut begun, mut events) = (0, Events::default());
+    let mut begun = 0;
+    let mut events = Events::default();
     while client.session.has_room() {
         client.session.begin(&client.protocol, begun, ANY, &mut events);
         begun += 1;
