@@ -168,7 +168,9 @@ fn a_run_is_compared_with_its_baseline_where_there_is_one() {
     );
     assert!(!dir.path().join("old").exists());
     let output = dir.truetail(&["run", "--json", "--write-baseline"]);
-    let is_valid = output.json()["verdict"]["state"] != "INVALID";
+    let first = output.json();
+    output.assert_code(&first, 0);
+    let is_valid = first["verdict"]["state"] != "INVALID";
     assert_eq!(output.stderr.contains("this run is the baseline now, in old"), is_valid, "{output:?}");
     assert_eq!(dir.path().join("old/run.json").is_file(), is_valid);
     let args = ["run", &server.api(), "-r", "200", "-d", "300ms", "--quiet", "--force", "--out", "old"];

@@ -110,7 +110,8 @@ fn its_curve_is_what_simulate_prints() {
     let expected = values(&printed["response_time"]["quantiles"]);
     assert_eq!(values(&open["quantiles"]), expected);
     let curve = values(&answer["curves"][2]["series"]["curves"][0]["points"]);
-    assert!(expected.iter().filter(|(q, _)| *q < 1.0).all(|point| curve.contains(point)), "{curve:?}");
+    let below_max: Vec<_> = expected.iter().filter(|(q, _)| *q < 1.0).collect();
+    assert!(!below_max.is_empty() && below_max.into_iter().all(|point| curve.contains(point)), "{curve:?}");
     assert_eq!(answer["timeline"]["planned_in_all"], 60_000);
     assert_eq!(explore.end(Signal::SIGINT).0, Some(0));
 }

@@ -151,6 +151,7 @@ fn asked(more: &[&str]) -> Vec<String> {
     // The connection tried before the load sends no request.
     let mut asked: Vec<String> = server.asked.iter().filter(|asked| !asked.is_empty()).take(2).collect();
     asked.sort();
+    assert_eq!(asked.len(), 2);
     assert!(asked.iter().all(|text| text.contains("\r\nContent-Type: application/json\r\n")), "{asked:?}");
     asked.iter().map(|text| text.split_once("\r\n\r\n").expect("a body").1.to_owned()).collect()
 }

@@ -88,13 +88,15 @@ fn what_is_drawn_of_streams_is_saved_and_merged() {
             detail["gaps"]["columns"].as_array().unwrap().iter().flat_map(|column| column["gaps"].as_array().unwrap());
         let gaps: u64 = cells.map(|cell| cell[1].as_u64().unwrap()).sum();
         assert_eq!(Some(gaps), assert_complete(&folder)["stream"]["event_gap"]["count"].as_u64());
-        for stream in detail["sampled"]["slowest"].as_array().unwrap() {
+        let slowest = detail["sampled"]["slowest"].as_array().unwrap();
+        assert!(!slowest.is_empty(), "{detail}");
+        for stream in slowest {
             let events: u64 =
                 stream["marks"].as_array().unwrap().iter().map(|mark| mark["events"].as_u64().unwrap()).sum();
             assert_eq!((events, stream["ending"].as_str()), (10, Some("complete")), "{stream}");
         }
-        let page = fs::read_to_string(folder.join("report.html"));
-        assert!(page.is_err() || page.unwrap().contains("A few streams, event by event"));
+        let page = fs::read_to_string(folder.join("report.html")).expect("a page");
+        assert!(page.contains("A few streams, event by event"), "{}", folder.display());
         sums.push(gaps);
     }
     assert_eq!(sums[0] + sums[1], sums[2]);
@@ -102,9 +104,9 @@ fn what_is_drawn_of_streams_is_saved_and_merged() {
     let damaged = dir.truetail(&["report", "a"]);
     assert!(damaged.code == Some(1) && damaged.stderr.contains("streams.json"), "{damaged:?}");
     fs::remove_file(dir.path().join("a/streams.json")).unwrap();
-    // On a busy machine the run may be INVALID, which has a different exit code.
     let without = dir.truetail(&["report", "a"]);
-    assert!(without.code != Some(1) && without.stdout.contains("20 of 20 complete"), "{without:?}");
+    without.assert_code(&assert_complete(&dir.path().join("a")), 0);
+    assert!(without.stdout.contains("20 of 20 complete"), "{without:?}");
 }
 
 #[test]

@@ -12,6 +12,11 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use noise::expected_code;
+
+#[path = "noise.rs"]
+mod noise;
+
 /// Time limit, generous for busy machines.
 const TIMEOUT: Duration = Duration::from_secs(180);
 
@@ -90,9 +95,9 @@ impl CommandOutput {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// Checks the exit code of a run: `code`, or 4 if the run is INVALID, which any run may be on a noisy machine.
+    /// Checks the exit code of a run: `code`, or 4 if the run measured that the machine was too noisy for it.
     pub fn assert_code(&self, run: &Value, code: i32) {
-        let code = if run["verdict"]["state"] == "INVALID" { 4 } else { code };
+        let code = expected_code(run, code).unwrap_or_else(|why| panic!("{why}: {self:?}"));
         assert_eq!(self.code, Some(code), "{self:?}");
     }
 }

@@ -102,9 +102,8 @@ fn an_access_log_is_replayed_with_its_own_timing() {
     let half = assert_complete(&dir.path().join("partial"));
     assert_eq!((&half["tally"]["planned"], &half["schedule_hash"]), (&27.into(), &fast["schedule_hash"]));
     let merge = dir.truetail(&["merge", "part1", "part2", "--out", "merged"]);
-    // If the machine is busy with other tests, the run may be INVALID.
-    assert!(matches!(merge.code, Some(0 | 4)), "{merge:?}");
     let merged = assert_complete(&dir.path().join("merged"));
+    merge.assert_code(&merged, 0);
     assert_eq!((&merged["schedule_hash"], planned(&merged)), (&fast["schedule_hash"], planned(&fast)));
 }
 
@@ -286,7 +285,8 @@ fn a_load_ends_with_its_last_row_also_in_stripes() {
     server.asked.lock().unwrap().clear();
     let parts = ["1/2", "2/2"].map(|stripe| fed(&dir, &server, &["--feed", "once", "--no-save", "--stripe", stripe]));
     assert_eq!(parts.each_ref().map(books), [Some(2), Some(1)]);
-    assert!(counts(asked(&server).into_iter().map(|asked| asked.line)).values().all(|count| *count == 1));
+    let lines = counts(asked(&server).into_iter().map(|asked| asked.line));
+    assert_eq!(lines.into_values().collect::<Vec<_>>(), [1; 6]);
     // Also for plain targets.
     let target = format!("{}/{{{{user}}}}", url(&server));
     let plain =
