@@ -7,7 +7,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `manifest`, `files`, `yaml` | the Job, the files of its options, and their YAML |
+//! | `manifest`, `files` | the Job, and the files of its options |
 //! | `pods` | the output of `kubectl get pods` |
 //! | `shard_line` | progress lines in the log of a pod |
 //! | `clock` | offset between a pod's clock and ours |
@@ -26,7 +26,6 @@ mod pods;
 mod ready;
 mod shard_line;
 mod watch;
-mod yaml;
 
 pub use clock::{ClockOffset, Exchange};
 pub use drive::drive;
@@ -36,4 +35,3 @@ pub use manifest::{CONTAINER, Job, PROGRAM, Resources, START_FILE, Start, is_nam
 pub use outcome::{DriveError, Fate, Outcome, ShardOutcome, TimeLimits};
 pub use pods::{Pod, PodState, parse_pods};
 pub use shard_line::{ShardLine, ShardProgress};
-pub use yaml::to_yaml;

@@ -1,6 +1,6 @@
 //! JSON bodies as users write them. With placeholders they become JSON only when a row fills them in: `{"n": {{n}}}`.
 
-use crate::placeholder::first_placeholder;
+use crate::placeholder::placeholders;
 
 /// Position of the next byte in a JSON text.
 #[derive(Clone, Copy, Default, Debug)]
@@ -46,11 +46,12 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
 /// The body is not a JSON object.
 pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8>, String> {
     let text = body.trim_ascii();
-    if first_placeholder(text).is_some_and(|found| (found.start, found.end) == (0, text.len())) {
+    let first = placeholders(text).next();
+    if first.as_ref().is_some_and(|found| (found.start, found.end) == (0, text.len())) {
         return Ok(body.to_vec());
     }
     let is_object = text.first() == Some(&b'{') && text.last() == Some(&b'}') && text.len() > 1;
-    if !is_object || first_placeholder(text).is_some_and(|found| found.start == 0) {
+    if !is_object || first.is_some_and(|found| found.start == 0) {
         return Err("the body is no JSON object, such as '{\"model\": \"m\", \"messages\": […]}'".to_owned());
     }
     let there = member_names(text);
@@ -68,11 +69,10 @@ fn member_names(text: &[u8]) -> Vec<&[u8]> {
     let mut begin = 0;
     let mut last = None;
     let mut at = 0;
-    let next = |from: usize| first_placeholder(&text[from..]).map(|found| (from + found.start, from + found.end));
-    let mut ahead = next(0);
+    let mut ahead = placeholders(text).peekable();
     while at < text.len() {
-        if let Some((_, end)) = ahead.filter(|(start, _)| *start == at) {
-            (at, ahead) = (end, next(end));
+        if let Some(found) = ahead.next_if(|found| found.start == at) {
+            at = found.end;
             continue;
         }
         let was_in_text = position.is_in_text;
@@ -147,7 +147,7 @@ mod tests {
         #[test]
         fn only_what_is_missing_is_added(body in object(value()), pretty in any::<bool>()) {
             let text = if pretty { serde_json::to_string_pretty(&body) } else { serde_json::to_string(&body) }.unwrap();
-            prop_assume!(first_placeholder(text.as_bytes()).is_none());
+            prop_assume!(placeholders(text.as_bytes()).next().is_none());
             let mut expected = body.clone();
             for (name, value) in STREAM {
                 if expected.get(name).is_none() {

@@ -5,55 +5,97 @@ pub(crate) struct Placeholder<'a> {
     pub(crate) name: &'a str,
 }
 
-/// Finds the first `{{name}}`. Spaces around the name are ignored. A name has no braces and no control characters, so
-/// other braces are plain text: in `{{{a}}}` the placeholder is in the middle.
-pub(crate) fn first_placeholder(text: &[u8]) -> Option<Placeholder<'_>> {
+/// Finds each `{{name}}`, in order. Spaces around the name are ignored. A name has no braces and no control characters,
+/// so other braces are plain text: in `{{{a}}}` the placeholder is in the middle.
+pub(crate) fn placeholders(text: &[u8]) -> impl Iterator<Item = Placeholder<'_>> {
     let mut from = 0;
-    while let Some(start) = find(&text[from..], b"{{").map(|at| from + at) {
-        let inner = &text[start + 2..];
-        let length = inner.iter().position(|byte| matches!(byte, b'{' | b'}' | 0..0x20 | 0x7f)).unwrap_or(inner.len());
-        let name = std::str::from_utf8(&inner[..length]).map(str::trim).unwrap_or_default();
-        if inner[length..].starts_with(b"}}") && !name.is_empty() {
-            return Some(Placeholder { start, end: start + 2 + length + 2, name });
+    std::iter::from_fn(move || {
+        while let Some(start) = text[from..].windows(2).position(|pair| pair == b"{{").map(|at| from + at) {
+            let inner = &text[start + 2..];
+            let length = inner.iter().position(|byte| matches!(byte, b'{' | b'}' | 0..0x20 | 0x7f));
+            let (name, after) = inner.split_at(length.unwrap_or(inner.len()));
+            let name = std::str::from_utf8(name).map(str::trim).unwrap_or_default();
+            if after.starts_with(b"}}") && !name.is_empty() {
+                from = text.len() - after.len() + 2;
+                return Some(Placeholder { start, end: from, name });
+            }
+            from = start + 1;
         }
-        from = start + 1;
-    }
-    None
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
+        None
+    })
 }
 
 pub(crate) fn has_placeholder(text: &str) -> bool {
-    first_placeholder(text.as_bytes()).is_some()
+    placeholders(text.as_bytes()).next().is_some()
 }
 
 /// Applies `change` to all of `text` outside placeholders.
 pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
-    let mut rest = text;
     let mut changed = String::new();
-    while let Some(found) = first_placeholder(rest.as_bytes()) {
-        changed += &change(&rest[..found.start]);
-        changed += &rest[found.start..found.end];
-        rest = &rest[found.end..];
+    let mut from = 0;
+    for found in placeholders(text.as_bytes()) {
+        changed += &change(&text[from..found.start]);
+        changed += &text[found.start..found.end];
+        from = found.end;
     }
-    changed + &change(rest)
+    changed + &change(&text[from..])
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn names(text: &str) -> Vec<&str> {
+        placeholders(text.as_bytes()).map(|found| found.name).collect()
+    }
 
     #[test]
     fn what_is_a_placeholder() {
-        let name = |text: &str| first_placeholder(text.as_bytes()).map(|found| found.name.to_owned());
-        assert_eq!(name("a{{ first name }}b").as_deref(), Some("first name"));
-        assert_eq!(name("{{{a}}}").as_deref(), Some("a"));
-        assert_eq!(name("{{{{é}}").as_deref(), Some("é"));
+        assert_eq!(names("a{{ first name }}b{{c}}{{c}}"), ["first name", "c", "c"]);
+        assert_eq!(names("{{{a}}}"), ["a"]);
+        assert_eq!(names("{{{{é}}"), ["é"]);
         for text in ["{{}}", "{{ }}", "{{a}", "{a}}", "{{a\n}}", "{{a", "{\"a\":{\"b\":1}}"] {
-            assert_eq!(name(text), None, "{text}");
+            assert!(names(text).is_empty(), "{text}");
         }
         assert_eq!(outside_placeholders("a{{b}}c", |text| text.to_uppercase()), "A{{b}}C");
+    }
+
+    proptest! {
+        /// Between names there may be anything without braces.
+        #[test]
+        fn each_name_is_found_where_it_was_written(
+            parts in prop::collection::vec(("[^{}]{0,6}", " {0,2}", "[^\\s{}\\p{C}]([^{}\\p{C}]{0,4}[^\\s{}\\p{C}])?"), 0..6),
+            end in "[^{}]{0,6}",
+        ) {
+            let mut text = String::new();
+            let mut written = Vec::new();
+            for (before, space, name) in &parts {
+                text += before;
+                let placeholder = format!("{{{{{space}{name}{space}}}}}");
+                written.push((text.len(), text.len() + placeholder.len(), name.as_str()));
+                text += &placeholder;
+            }
+            text += &end;
+            let found: Vec<_> =
+                placeholders(text.as_bytes()).map(|found| (found.start, found.end, found.name)).collect();
+            prop_assert_eq!(found, written);
+            let kept = outside_placeholders(&text, |_| String::new());
+            prop_assert_eq!(names(&kept), names(&text));
+        }
+
+        /// In any text the placeholders are in order, apart, and each in its own braces.
+        #[test]
+        fn any_text_is_split_without_loss(text in "[{}a \n]{0,24}|\\PC{0,12}") {
+            let mut from = 0;
+            for found in placeholders(text.as_bytes()) {
+                prop_assert!(found.start >= from);
+                let inner = text[found.start..found.end].strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+                prop_assert_eq!(inner.map(str::trim), Some(found.name));
+                from = found.end;
+            }
+            prop_assert_eq!(outside_placeholders(&text, str::to_owned), text);
+        }
     }
 }

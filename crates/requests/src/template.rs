@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, Origin, Request, contradicts_framing, is_header_value};
 
 use crate::json_text::{self, JsonPosition};
-use crate::placeholder::{first_placeholder, has_placeholder};
+use crate::placeholder::{has_placeholder, placeholders};
 use crate::rows::NamedField;
 use crate::{InputError, Location, TargetSpec};
 
@@ -119,7 +119,7 @@ fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>)
 fn refuse_in_origin(spec: &TargetSpec) -> Result<(), InputError> {
     let host = spec.url.find("://").map_or(0, |at| at + 3);
     let path = spec.url[host..].find(['/', '?', '#']).map_or(spec.url.len(), |at| host + at);
-    if first_placeholder(spec.url.as_bytes()).is_some_and(|found| found.start < path) {
+    if placeholders(spec.url.as_bytes()).next().is_some_and(|found| found.start < path) {
         return Err(refused_in_origin(spec));
     }
     Ok(())
@@ -142,25 +142,26 @@ fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
 
 /// Refuses headers that state a length for a body with placeholders.
 fn refuse_framing(spec: &TargetSpec) -> Result<(), InputError> {
-    let is_filled_in = first_placeholder(&spec.body).is_some();
+    let is_filled_in = placeholders(&spec.body).next().is_some();
     let headers = spec.headers.iter().filter_map(|header| header.split_once(':')).filter(|_| is_filled_in);
     let mut problems = headers.filter_map(|(name, value)| contradicts_framing(name.trim(), value, None));
     problems.next().map_or(Ok(()), |problem| Err(spec.location.invalid(problem)))
 }
 
 fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
-    let mut rest = &spec.body[..];
+    let mut from = 0;
     let mut pieces = Vec::new();
     let is_json = spec.has_json_body();
     let mut json = JsonPosition::default();
-    while let Some(found) = first_placeholder(rest) {
-        json.pass(&rest[..found.start]);
+    for found in placeholders(&spec.body) {
+        let before = &spec.body[from..found.start];
+        json.pass(before);
         let position = if is_json && json.is_in_text() { FieldPosition::JsonText } else { FieldPosition::Body };
-        pieces.push(Piece::Literal(rest[..found.start].to_vec()));
+        pieces.push(Piece::Literal(before.to_vec()));
         pieces.push(Piece::Field(number_of(found.name, fields, &spec.location), position));
-        rest = &rest[found.end..];
+        from = found.end;
     }
-    pieces.push(Piece::Literal(rest.to_vec()));
+    pieces.push(Piece::Literal(spec.body[from..].to_vec()));
     pieces
 }
 
@@ -202,15 +203,15 @@ impl Markers {
         fields: &mut Vec<NamedField>,
         location: &Location,
     ) -> String {
-        let mut rest = text;
+        let mut from = 0;
         let mut marked = String::new();
-        while let Some(found) = first_placeholder(rest.as_bytes()) {
+        for found in placeholders(text.as_bytes()) {
             self.placed.push((number_of(found.name, fields, location), position));
-            marked.push_str(&rest[..found.start]);
+            marked.push_str(&text[from..found.start]);
             marked.push_str(&self.marker(self.placed.len() - 1));
-            rest = &rest[found.end..];
+            from = found.end;
         }
-        marked + rest
+        marked + &text[from..]
     }
 
     /// Replaces the markers in `text` by their placeholders.

@@ -61,7 +61,7 @@ impl K8sArgs {
     }
 }
 
-/// Print the Job as YAML, for 'kubectl apply -f -'
+/// Print the Job as JSON, for 'kubectl apply -f -'
 ///
 /// The pods begin together at --start-at and print their runs (see --pack of 'truetail run'); read them with 'kubectl
 /// logs', and put them together with 'truetail merge'.

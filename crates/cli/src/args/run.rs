@@ -21,7 +21,7 @@ use super::screen::ScreenArgs;
 use super::several::SeveralArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
-use super::values::{count, length};
+use super::values::{above_zero, count, length};
 
 const EXAMPLE: &str = "\
 Examples:
@@ -336,8 +336,7 @@ impl FromStr for Credentials {
 
 /// Parses `--max-time`: a time above zero, in seconds unless it has a unit.
 fn curl_time(text: &str) -> Result<Nanos, String> {
-    let has_unit = text.trim().parse::<f64>().is_err();
-    if has_unit { length(text) } else { length(&format!("{}s", text.trim())) }
+    above_zero(text, Nanos::parse_in(text, Nanos::from_secs(1)))
 }
 
 /// Value of `--timeout`: a time above zero, or none.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use truetail_model::time::Nanos;
+use truetail_model::time::{DurationError, Nanos};
 
 /// Parses a whole number from 1.
 pub fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
@@ -14,7 +14,12 @@ pub fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> 
 
 /// Parses a time above zero.
 pub fn length(text: &str) -> Result<Nanos, String> {
-    let time: Nanos = text.parse().map_err(|error| format!("{error}"))?;
+    above_zero(text, text.parse())
+}
+
+/// Refuses a text that is no time, and zero.
+pub fn above_zero(text: &str, time: Result<Nanos, DurationError>) -> Result<Nanos, String> {
+    let time = time.map_err(|error| error.to_string())?;
     if time.is_zero() { Err(format!("'{text}' is zero; write a time above zero, such as 10s")) } else { Ok(time) }
 }
 

@@ -54,7 +54,8 @@ impl Parser<'_> {
         match name {
             "delay" => options.delay = Some(Delay::Fixed(time(value)?)),
             "max-time" => {
-                options.max_time = Some(time_in(value, "s")?).filter(|limit| !limit.is_zero());
+                let limit = Nanos::parse_in(value, Nanos::from_secs(1)).map_err(|error| error.to_string())?;
+                options.max_time = Some(limit).filter(|limit| !limit.is_zero());
             }
             "repeat" => options.repeat = Some(repeats(value)?),
             "skip" => options.skip = boolean(name, value)?,
@@ -161,13 +162,7 @@ pub(crate) fn typed(text: &str) -> Value {
 
 /// Parses a time. Without a unit it is in milliseconds.
 fn time(text: &str) -> std::result::Result<Nanos, String> {
-    time_in(text, "ms")
-}
-
-fn time_in(text: &str, unit: &str) -> std::result::Result<Nanos, String> {
-    let has_unit = text.parse::<f64>().is_err();
-    let full = if has_unit { text.to_owned() } else { format!("{text}{unit}") };
-    full.parse().map_err(|_| format!("'{}' is no time; write one such as 500ms or 2s", shortened(text)))
+    Nanos::parse_in(text, Nanos::from_millis(1)).map_err(|error| error.to_string())
 }
 
 fn repeats(text: &str) -> std::result::Result<u32, String> {

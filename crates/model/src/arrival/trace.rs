@@ -85,12 +85,9 @@ impl Trace {
     }
 }
 
+/// Reads an instant, in seconds unless it has a unit.
 fn parse_instant(field: &str) -> Option<Timestamp> {
-    match field.parse::<f64>() {
-        Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Some(Timestamp(Nanos::from_secs_f64(seconds).0)),
-        Ok(_) => None,
-        Err(_) => field.parse::<Nanos>().ok().map(|n| Timestamp(n.0)),
-    }
+    Nanos::parse_in(field, Nanos::from_secs(1)).ok().map(|since_origin| Timestamp(since_origin.0))
 }
 
 impl RateProfile for Trace {

@@ -39,6 +39,18 @@ impl Nanos {
         Nanos((seconds * NANOS_PER_SECOND as f64).round() as u64)
     }
 
+    /// Reads a text like [`Nanos::from_str`], or a number without a unit as multiples of `unit`.
+    ///
+    /// # Errors
+    /// [`DurationError`] if the text is neither.
+    pub fn parse_in(text: &str, unit: Nanos) -> Result<Nanos, DurationError> {
+        let number = text.trim();
+        if number.parse::<f64>().is_err() {
+            return text.parse();
+        }
+        part_length(text, number, unit.0).map(Nanos)
+    }
+
     /// Returns this time in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
@@ -85,7 +97,7 @@ impl From<std::time::Duration> for Nanos {
     }
 }
 
-/// Error of a text that is not a duration.
+/// Error of a text that is not a duration. It quotes the start of the text, in one line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DurationError {
     /// Not a number followed by a unit.
@@ -115,7 +127,7 @@ impl FromStr for Nanos {
     /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`), zero, and several parts from long to short
     /// units, each unit once: `1m30s`. Whole numbers of a unit are read exactly.
     fn from_str(text: &str) -> Result<Nanos, DurationError> {
-        let malformed = || DurationError::Malformed(text.to_owned());
+        let malformed = || DurationError::Malformed(quoted(text));
         let mut rest = text.trim();
         let mut sum = 0_u64;
         let mut longest = u64::MAX;
@@ -129,12 +141,25 @@ impl FromStr for Nanos {
             }
             longest = unit_ns;
             let length = part_length(text, part.0, unit_ns)?;
-            sum = sum.checked_add(length).ok_or_else(|| DurationError::OutOfRange(text.to_owned()))?;
+            sum = sum.checked_add(length).ok_or_else(|| DurationError::OutOfRange(quoted(text)))?;
             if rest.is_empty() {
                 return Ok(Nanos(sum));
             }
         }
     }
+}
+
+/// Returns the start of a text that may be long and have several lines.
+fn quoted(text: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    let mut chars = text.chars();
+    let start: String = chars.by_ref().take(MAX_CHARS).flat_map(shown).collect();
+    if chars.next().is_some() { format!("{start}…") } else { start }
+}
+
+/// Returns a character as it is, or escaped if it is a control character.
+fn shown(c: char) -> Vec<char> {
+    if c.is_control() { c.escape_default().collect() } else { vec![c] }
 }
 
 type Part<'a> = (&'a str, &'a str);
@@ -150,22 +175,22 @@ fn split_part(text: &str) -> (Part<'_>, &str) {
 
 fn unit_length(text: &str, (number, unit): Part<'_>) -> Result<u64, DurationError> {
     match unit {
-        "" if number.parse::<f64>().is_ok() => Err(DurationError::NoUnit(text.to_owned())),
+        "" if number.parse::<f64>().is_ok() => Err(DurationError::NoUnit(quoted(text))),
         "µs" | "μs" => Ok(1_000),
         _ => UNITS
             .iter()
             .find(|(name, _)| *name == unit)
             .map(|(_, length)| *length)
-            .ok_or_else(|| DurationError::Malformed(text.to_owned())),
+            .ok_or_else(|| DurationError::Malformed(quoted(text))),
     }
 }
 
 fn part_length(text: &str, number: &str, unit_ns: u64) -> Result<u64, DurationError> {
-    let out_of_range = || DurationError::OutOfRange(text.to_owned());
+    let out_of_range = || DurationError::OutOfRange(quoted(text));
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(unit_ns).ok_or_else(out_of_range);
     }
-    let value: f64 = number.parse().map_err(|_| DurationError::Malformed(text.to_owned()))?;
+    let value: f64 = number.parse().map_err(|_| DurationError::Malformed(quoted(text)))?;
     let ns = (value * unit_ns as f64).round();
     if !ns.is_finite() || ns < 0.0 || value < 0.0 || ns >= u64::MAX as f64 {
         return Err(out_of_range());
@@ -236,6 +261,9 @@ mod tests {
         for text in ["-1s", "-1m30s", "1e400s", "99999999999999h", "5124095h2000m"] {
             assert!(matches!(text.parse::<Nanos>(), Err(DurationError::OutOfRange(_))), "{text}");
         }
+        for text in ["-1", "1e400", "NaN", "inf"] {
+            assert!(matches!(Nanos::parse_in(text, Nanos(1)), Err(DurationError::OutOfRange(_))), "{text}");
+        }
         assert!("NaNs".parse::<Nanos>().is_err() && "infs".parse::<Nanos>().is_err());
     }
 
@@ -253,8 +281,21 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_a_duration_or_refused(text in "[0-9hmsunµe.+ -]{0,12}|\\PC{0,8}") {
-            let _ = text.parse::<Nanos>();
+        fn any_text_is_a_duration_or_refused_in_a_short_line(text in "[0-9hmsunµe.+ -]{0,12}|\\PC{0,8}|(?s).{0,99}") {
+            let unit = Nanos::from_millis(1);
+            for read in [text.parse::<Nanos>(), Nanos::parse_in(&text, unit)] {
+                let line = read.err().map(|error| error.to_string()).unwrap_or_default();
+                prop_assert!(line.len() < 600 && !line.contains(char::is_control), "{}", line);
+            }
+        }
+
+        #[test]
+        fn a_unit_that_is_written_goes_before_the_default(number in 0_u64..1_000_000, half in any::<bool>(), at in 0..UNITS.len()) {
+            let text = if half { format!("{number}.5") } else { number.to_string() };
+            let (name, unit) = UNITS[at];
+            let written = format!("{text}{name}").parse::<Nanos>();
+            prop_assert_eq!(Nanos::parse_in(&text, Nanos(unit)), written.clone());
+            prop_assert_eq!(Nanos::parse_in(&format!("{text}{name}"), Nanos(7)), written);
         }
     }
 }

@@ -1,8 +1,9 @@
-//! `truetail k8s render`: prints the Job as YAML.
+//! `truetail k8s render`: prints the Job as JSON.
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use truetail_cluster::{Start, to_yaml};
+use serde_json::{Value, json};
+use truetail_cluster::Start;
 
 use super::job::SharedLoad;
 use crate::args::k8s::RenderArgs;
@@ -28,9 +29,20 @@ pub(super) fn render(args: &RenderArgs) -> Result<ExitCode> {
     };
     let load = SharedLoad::resolve(&args.job, args.load.words(|_| true))?;
     let start = Start::At(instant(at));
-    let documents: Vec<String> = load.job(&args.job, start, None).manifests().iter().map(to_yaml).collect();
-    output::print(&documents.join("---\n"))?;
+    let manifest = one_object(load.job(&args.job, start, None).manifests());
+    output::print(&format!("{manifest:#}\n"))?;
     Ok(ExitCode::Success)
+}
+
+/// Returns a single object as it is, and several as a list, which kubectl creates in its order.
+fn one_object(mut manifests: Vec<Value>) -> Value {
+    match manifests.pop() {
+        Some(manifest) if manifests.is_empty() => manifest,
+        last => {
+            manifests.extend(last);
+            json!({"apiVersion": "v1", "kind": "List", "items": manifests})
+        }
+    }
 }
 
 /// Formats an instant, such as `2026-01-01T00:00:00.000000000Z`.

@@ -7,7 +7,6 @@ use std::process::Command;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use nix::sys::signal::Signal;
-use saphyr::{LoadableYamlNode, Yaml};
 use serde_json::Value;
 
 use super::missing::missing;
@@ -24,13 +23,14 @@ fn a_job_is_rendered_from_the_options_of_run() {
                 --namespace load --start-at 2099-01-01T00:00:00Z";
     let output = dir.truetail(&words(line));
     assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
-    let job = &Yaml::load_from_str(&output.stdout).unwrap()[0];
+    let job = output.json();
+    assert!(output.stdout.starts_with("{\n  \"apiVersion\": \"batch/v1\",\n"), "{output:?}");
     assert_eq!((job["kind"].as_str(), job["metadata"]["namespace"].as_str()), (Some("Job"), Some("load")));
     let pod = &job["spec"]["template"]["spec"];
     assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false));
     let container = &pod["containers"][0];
     assert_eq!(container["resources"]["requests"]["cpu"].as_str(), Some("2"), "a text, as Kubernetes wants it");
-    let arguments: Vec<_> = container["args"].as_sequence().unwrap().iter().filter_map(Yaml::as_str).collect();
+    let arguments: Vec<_> = container["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     for word in ["run", "http://api:8080/items", "Accept:text/html", "--stripe=$(JOB_COMPLETION_INDEX)+1/8", "--pack"] {
         assert!(arguments.contains(&word), "{word} in {arguments:?}");
     }
@@ -229,11 +229,12 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
     dir.file("t.txt", "POST http://a/\n@in/body\n");
     dir.file("in/body", "x");
     let output = dir.truetail(&words("k8s render --targets t.txt --shards 2 --image i --start-at +99s -r 9 -d 1s"));
-    let documents = Yaml::load_from_str(&output.stdout).unwrap();
-    let kinds: Vec<_> = documents.iter().map(|document| document["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["Secret", "Job"], "{output:?}");
-    assert_eq!(documents[0]["data"]["file-1"].as_str(), Some("eA=="), "{output:?}");
-    let pod = &documents[1]["spec"]["template"]["spec"];
+    let list = output.json();
+    assert_eq!((list["apiVersion"].as_str(), list["kind"].as_str()), (Some("v1"), Some("List")), "{output:?}");
+    let [secret, job] = &list["items"].as_array().unwrap()[..] else { panic!("{output:?}") };
+    assert_eq!((secret["kind"].as_str(), job["kind"].as_str()), (Some("Secret"), Some("Job")), "{output:?}");
+    assert_eq!(secret["data"]["file-1"].as_str(), Some("eA=="), "{output:?}");
+    let pod = &job["spec"]["template"]["spec"];
     assert_eq!(pod["volumes"][0]["secret"]["items"][0]["path"].as_str(), Some("in/body"));
     assert_eq!(pod["containers"][0]["workingDir"].as_str(), Some("/run/truetail-files"));
 }
