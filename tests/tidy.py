@@ -11,6 +11,7 @@
    file for reading, but for those in ALLOWED_TO_OPEN.
 6. Comments keep the limits of tests/words.py.
 7. `let (a, b) = (x, y);` is written as two statements, unless it swaps.
+8. No step of the engine's worker reaches itself (tests/steps.py).
 
 What it reads is text, not syntax: it knows the style of this repository (rustfmt, one `mod` a file). `--self-test` checks
 it; a folder as the argument is checked in place of this repository.
@@ -22,6 +23,7 @@ import tempfile
 from pathlib import Path
 
 import statements
+import steps
 import words
 
 MAX_LINES = 400
@@ -222,6 +224,8 @@ def findings(root):
     for path in sorted(path for folder in ("crates", "bindings", "fuzz") for path in (root / folder).rglob("*.rs")):
         for statement in statements.needless_tuples(path.read_text()):
             yield f"{path.relative_to(root)}: two statements in one: {statement}"
+    if (root / "crates/engine").exists():
+        yield from steps.findings(root)
     yield from words.Count([root / "crates", root / "bindings"]).findings()
 
 
@@ -262,6 +266,7 @@ def self_test():
 def main():
     if "--self-test" in sys.argv[1:]:
         self_test()
+        steps.self_test()
         return 0
     found = list(findings(Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).resolve().parent.parent))
     print(*found, sep="\n", end="\n" if found else "")

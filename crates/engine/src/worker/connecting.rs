@@ -14,8 +14,8 @@ use crate::connection::{Race, Token, Transport, may_be_elsewhere, timestamps};
 use crate::protocol::{Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
-    /// Opens a connection for a request, which waits for it.
-    pub(super) fn open_connection(&mut self, tag: Tag) {
+    /// Opens a connection at `now` for a request, which waits for it.
+    pub(super) fn open_connection(&mut self, tag: Tag, now: Timestamp) {
         if let Some(spare) = self.connections.spare() {
             self.drop_connection(spare);
         }
@@ -23,7 +23,6 @@ impl<P: Protocol> Worker<P> {
         let user = exchange.user;
         let origin = exchange.origin;
         let endpoints = &self.config.destinations[origin as usize].endpoints;
-        let now = self.clock.now();
         let slot = match self.connections.connect(endpoints, &self.protocol, tag, (user, origin), now) {
             Ok(slot) => slot,
             Err(cause) => {
@@ -35,7 +34,7 @@ impl<P: Protocol> Worker<P> {
         let token = self.connections.pool.token(slot);
         let is_watched = watch(&self.reactor, &self.connections.pool.get(slot).socket, token, self.config.stamped);
         if is_watched.is_err() {
-            self.fail_opening(slot, Cause::NoFileDescriptor);
+            self.fail_opening(slot, Cause::NoFileDescriptor, now);
         }
     }
 
@@ -64,8 +63,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn fail_opening(&mut self, slot: u32, cause: Cause) {
-        let now = self.clock.now();
+    fn fail_opening(&mut self, slot: u32, cause: Cause, now: Timestamp) {
         let tag = self.connections.opener(slot);
         let origin = self.connections.pool.origin(slot);
         let completion = self.clock.estimate_completion(self.in_flight.get(tag), now);
@@ -85,7 +83,7 @@ impl<P: Protocol> Worker<P> {
                 let goes_on = may_be_elsewhere(cause) && self.try_next_address(token, true, now)
                     || self.connections.pool.get(token.slot()).fall_back();
                 if !goes_on {
-                    self.fail_opening(token.slot(), cause);
+                    self.fail_opening(token.slot(), cause, now);
                 }
                 return;
             }
@@ -97,7 +95,7 @@ impl<P: Protocol> Worker<P> {
             None => self.finish_opening(token, now),
             Some(tls) => match self.connections.pool.get(token.slot()).begin_securing(tls, since) {
                 Ok(()) => self.secure(token),
-                Err(cause) => self.fail_opening(token.slot(), cause),
+                Err(cause) => self.fail_opening(token.slot(), cause, now),
             },
         }
     }
@@ -110,7 +108,7 @@ impl<P: Protocol> Worker<P> {
         self.receiver.read_at = now;
         match (secured, not_agreed) {
             (None, _) => {}
-            (Some(Err(cause)), _) | (Some(Ok(())), Some((_, cause))) => self.fail_opening(token.slot(), cause),
+            (Some(Err(cause)), _) | (Some(Ok(())), Some((_, cause))) => self.fail_opening(token.slot(), cause, now),
             (Some(Ok(())), None) => self.finish_opening(token, now),
         }
     }

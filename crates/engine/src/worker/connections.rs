@@ -30,6 +30,8 @@ pub(super) struct Connections<P: Protocol> {
     by_origin: Vec<OriginConnections>,
     /// Number of requests that wait for room, at all origins.
     waiting: u64,
+    /// True if there may be room for a waiting request.
+    may_place: bool,
     /// Connections that may have something to send.
     dirty: Vec<u32>,
     opening: u32,
@@ -72,6 +74,7 @@ impl<P: Protocol> Connections<P> {
             limit: limit.unwrap_or(u64::MAX),
             by_origin: vec![OriginConnections::default(); origins],
             waiting: 0,
+            may_place: false,
             dirty: Vec::new(),
             opening: 0,
             blocked: 0,
@@ -119,6 +122,22 @@ impl<P: Protocol> Connections<P> {
     #[inline]
     pub(super) fn waiting(&self) -> u64 {
         self.waiting
+    }
+
+    /// Notes that there may be room for waiting requests.
+    pub(super) fn note_room(&mut self) {
+        self.may_place = self.waiting > 0;
+    }
+
+    /// Returns true if there may be room for a waiting request.
+    #[inline]
+    pub(super) fn may_place(&self) -> bool {
+        self.may_place
+    }
+
+    /// Begins to place waiting requests. What frees room from now on is noted anew.
+    pub(super) fn begin_placing(&mut self) {
+        self.may_place = false;
     }
 
     /// Returns true if a request waits for room on the connection in this slot.

@@ -132,11 +132,10 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn expire(&mut self, now: Timestamp) {
         let mut turn_ends = Timestamp::NEVER;
         while let Some(tag) = self.overdue(now) {
-            self.read_before_giving_up(tag);
+            let done = self.read_before_giving_up(tag);
             if self.overdue(now) == Some(tag) {
-                self.give_up(tag, Outcome::TimedOut);
+                self.give_up(tag, Outcome::TimedOut, done);
             }
-            let done = self.clock.now();
             turn_ends = turn_ends.min(done + LONGEST_TURN);
             if done >= turn_ends {
                 return;
@@ -148,8 +147,7 @@ impl<P: Protocol> Worker<P> {
         self.in_flight.overdue(now).or_else(|| self.events.overdue(now))
     }
 
-    fn give_up(&mut self, tag: Tag, outcome: Outcome) {
-        let now = self.clock.now();
+    fn give_up(&mut self, tag: Tag, outcome: Outcome, now: Timestamp) {
         let slot = self.in_flight.get(tag).connection;
         let key = self.in_flight.get(tag).key;
         let completion = CompletionTime::read_at(now);
@@ -267,11 +265,12 @@ impl<P: Protocol> Worker<P> {
         let over = self.clock.now();
         self.receiver.end_run(over);
         for tag in self.in_flight.tags() {
-            if self.in_flight.contains(tag) {
-                self.read_before_giving_up(tag);
+            if !self.in_flight.contains(tag) {
+                continue;
             }
+            let done = self.read_before_giving_up(tag);
             if self.in_flight.contains(tag) {
-                self.give_up(tag, Outcome::InFlightAtEnd);
+                self.give_up(tag, Outcome::InFlightAtEnd, done);
             }
         }
         self.flush_all();

@@ -3,6 +3,10 @@
 //!
 //! A worker knows no protocol: requests and bytes go through [`crate::protocol::Session`].
 //!
+//! No step leads back to itself, which `tests/steps.py` checks. A step that wants an earlier one to follow notes it,
+//! and the loop does it: connections to send on in `Connections::dirty`, connections to read on in `Receiver::unread`,
+//! requests to place again in `OriginConnections::waiting`, and connections to close in `SessionConnections::left`.
+//!
 //! | file | contents |
 //! |---|---|
 //! | `starting` | requests that are due, in batches or one by one |
@@ -127,8 +131,9 @@ impl<P: Protocol> Worker<P> {
         }
         let mut reports = Reports::with_capacity(REPORTS);
         loop {
-            self.handle_control();
-            let next = self.start_due();
+            let now = self.clock.now();
+            self.handle_control(now);
+            let next = self.start_due(now);
             self.flush_all();
             match next {
                 NextAction::Finish => break,
@@ -140,19 +145,13 @@ impl<P: Protocol> Worker<P> {
         Ok(self.finish(cpu_before))
     }
 
-    /// Handles requests of other threads: for the recorder, and to stop.
-    fn handle_control(&mut self) {
+    /// Handles requests of other threads at `now`: for the recorder, and to stop.
+    fn handle_control(&mut self, now: Timestamp) {
         self.ledger.publish_if_asked();
         match self.config.control.stop_request() {
             StopRequest::None => {}
-            StopRequest::Drain => {
-                let now = self.clock.now();
-                self.driver.stop(now);
-            }
-            StopRequest::Now => {
-                let now = self.clock.now();
-                self.driver.stop_now(now);
-            }
+            StopRequest::Drain => self.driver.stop(now),
+            StopRequest::Now => self.driver.stop_now(now),
         }
     }
 
@@ -186,7 +185,8 @@ impl<P: Protocol> Worker<P> {
     /// Waits until something happens, from `now` until `until` at most. Returns the sum of all pauses by the end of the
     /// wait, and that end.
     fn wait(&mut self, reports: &mut Reports, now: Timestamp, until: Timestamp) -> io::Result<(Nanos, Timestamp)> {
-        let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
+        let has_more = self.receiver.has_more() || self.connections.may_place();
+        let latest = if has_more { now } else { sleeping::latest_wake_up(now) };
         let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());
         let until = until.min(deadline).min(latest).min(self.connections.next_attempt()).max(now);
         let paused_before = self.clock.pauses.total();
@@ -212,6 +212,7 @@ impl<P: Protocol> Worker<P> {
             }
             self.receiver.reports_left -= 1;
             self.handle_readiness(readiness);
+            self.place_waiting();
             self.start_between_answers();
         }
     }

@@ -6,6 +6,9 @@ use super::Worker;
 use crate::protocol::{Protocol, Session, Tag};
 use crate::worker_instant::WorkerInstant;
 
+/// Most waiting requests that are placed in a row. The next turn of the worker places the rest.
+const PLACED_IN_A_ROW: u32 = 256;
+
 impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
@@ -14,7 +17,7 @@ impl<P: Protocol> Worker<P> {
         let origin = exchange.origin;
         match self.connections.choose(user, origin, now) {
             Some(slot) => self.begin_on(slot, tag, now),
-            None if self.connections.may_open(origin) => self.open_connection(tag),
+            None if self.connections.may_open(origin) => self.open_connection(tag, now),
             // Happens if another origin has room, or if a lost connection had more unsent requests than the other
             // connections have room for.
             None => {
@@ -47,10 +50,27 @@ impl<P: Protocol> Worker<P> {
         self.connections.wait(exchange.origin, tag);
     }
 
-    /// Finds connections for waiting requests, as far as their origins have room.
-    fn place_waiting(&mut self, now: Timestamp) {
+    /// Finds connections for waiting requests if a step has noted that there may be room.
+    #[inline]
+    pub(super) fn place_waiting(&mut self) {
+        if self.connections.may_place() {
+            self.place_all_waiting();
+        }
+    }
+
+    /// Finds connections for waiting requests, as far as their origins have room. A connection may be lost while it is
+    /// sent on. Its unsent requests wait again, and are placed in the same row.
+    #[cold]
+    fn place_all_waiting(&mut self) {
+        let now = self.clock.now();
+        self.connections.begin_placing();
+        let mut left = PLACED_IN_A_ROW;
         for origin in 0..self.connections.origins() {
             while let Some(tag) = self.connections.first_waiting(origin) {
+                if left == 0 {
+                    return self.update_capacity(now);
+                }
+                left -= 1;
                 let user = self.in_flight.get(tag).user;
                 // Without multiplexing, other idle connections may be as dead as the lost one.
                 let slot = if P::MULTIPLEXED { self.connections.choose(user, origin, now) } else { None };
@@ -61,10 +81,12 @@ impl<P: Protocol> Worker<P> {
                 self.end_wait(tag, now);
                 match slot {
                     Some(slot) => self.begin_on(slot, tag, now),
-                    None => self.open_connection(tag),
+                    None => self.open_connection(tag, now),
                 }
             }
         }
+        // Requests that still wait count in the capacity.
+        self.update_cap(now);
     }
 
     /// Records that a request has waited until `now` for a connection. The time until now is connection wait, and not
@@ -91,13 +113,9 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Updates the driver's cap, and finds connections for waiting requests.
+    /// Updates the driver's cap, and notes that there may be room for waiting requests.
     pub(super) fn update_capacity(&mut self, now: Timestamp) {
         self.update_cap(now);
-        if self.connections.waiting() > 0 {
-            self.place_waiting(now);
-            // Requests that still wait count in the capacity.
-            self.update_cap(now);
-        }
+        self.connections.note_room();
     }
 }

@@ -19,16 +19,17 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Reads what has arrived for a request that will be given up. It may have been answered, because one report does
-    /// not show everything that is ready, and long answers are read in turns.
-    pub(super) fn read_before_giving_up(&mut self, tag: Tag) {
-        let Some(slot) = self.in_flight.get(tag).connection else { return };
+    /// not show everything that is ready, and long answers are read in turns. Returns the end of the reading.
+    pub(super) fn read_before_giving_up(&mut self, tag: Tag) -> Timestamp {
         let began = self.clock.now();
-        let Some(until) = self.receiver.begin_last_read(began) else { return };
+        let Some(slot) = self.in_flight.get(tag).connection else { return began };
+        let Some(until) = self.receiver.begin_last_read(began) else { return began };
         let turn_ends = std::mem::replace(&mut self.receiver.turn_ends, until);
         self.read(self.connections.pool.token(slot), true, READS_AT_LAST);
         self.receiver.turn_ends = turn_ends;
-        let took = self.clock.now().since(began);
-        self.receiver.end_last_read(took);
+        let done = self.clock.now();
+        self.receiver.end_last_read(done.since(began));
+        done
     }
 
     /// Continues to read from connections that had to wait for others, until the turn is over.
@@ -38,6 +39,7 @@ impl<P: Protocol> Worker<P> {
             && let Some(token) = tokens.next()
         {
             self.read_on(token);
+            self.place_waiting();
             self.start_between_answers();
         }
         self.receiver.put_back(tokens);

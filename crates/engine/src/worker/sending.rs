@@ -9,11 +9,12 @@ use crate::worker_instant::WorkerInstant;
 impl<P: Protocol> Worker<P> {
     /// Sends on every connection that may have something to send.
     pub(super) fn flush_all(&mut self) {
-        if !P::MULTIPLEXED {
-            return;
-        }
         // The second round is for requests that the first moved to another connection.
         for _ in 0..2 {
+            self.place_waiting();
+            if !P::MULTIPLEXED {
+                return;
+            }
             let dirty = self.connections.take_dirty();
             for slot in &dirty {
                 let now = self.clock.now();

@@ -17,19 +17,16 @@ const STARTS_IN_A_ROW: u32 = 32;
 const BATCH: u32 = REPORTS as u32;
 
 impl<P: Protocol> Worker<P> {
-    /// Starts due requests, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
-    pub(super) fn start_due(&mut self) -> NextAction {
+    /// Starts requests that are due at `now` or soon after, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
+    pub(super) fn start_due(&mut self, mut now: Timestamp) -> NextAction {
         self.close_left_connections();
-        if let Some(tick) = self.sleeper.pending_tick()
-            && self.clock.now() < tick
-        {
+        self.place_waiting();
+        if let Some(tick) = self.sleeper.pending_tick().filter(|tick| now < *tick) {
             return NextAction::Sleep(tick);
         }
         let most = if self.sleeper.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
-        let mut turn_ends = Timestamp::NEVER;
+        let turn_ends = now + LONGEST_TURN;
         for _ in 0..most {
-            let now = self.clock.now();
-            turn_ends = turn_ends.min(now + LONGEST_TURN);
             if now >= turn_ends || self.should_poll_first(now) {
                 return NextAction::Poll;
             }
@@ -40,6 +37,7 @@ impl<P: Protocol> Worker<P> {
                 }
                 Directive::Expired | Directive::Finished => return NextAction::Finish,
             }
+            now = self.clock.now();
         }
         NextAction::Poll
     }

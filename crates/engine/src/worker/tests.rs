@@ -103,6 +103,11 @@ impl Stage {
         stream
     }
 
+    fn start_due(&mut self) -> NextAction {
+        let now = self.worker.clock.now();
+        self.worker.start_due(now)
+    }
+
     fn poll(&mut self) {
         self.worker.poll(&mut self.reports, Timestamp::ZERO).unwrap();
     }
@@ -112,7 +117,7 @@ impl Stage {
         let since = Instant::now();
         while !done(&self.worker) {
             assert!(since.elapsed().as_secs() < 20, "{:?}", self.tally());
-            let until = match self.worker.start_due() {
+            let until = match self.start_due() {
                 NextAction::Sleep(until) => until,
                 NextAction::Poll | NextAction::Finish => Timestamp::ZERO,
             };
@@ -124,7 +129,7 @@ impl Stage {
     fn send_all(&mut self, requests: u64) -> Vec<TcpStream> {
         let mut streams = Vec::new();
         while (streams.len() as u64) < requests {
-            self.worker.start_due();
+            self.start_due();
             while (streams.len() as u64) < self.worker.connections.pool.opened {
                 streams.push(self.accept());
             }
@@ -200,7 +205,7 @@ fn started_between_answers(timing: Timing) -> (u64, u64) {
     let started = stage.worker.driver.in_flight();
     let opened = stage.worker.connections.pool.opened;
     assert_eq!((stage.tally().responses, opened), (PLACES, PLACES), "{timing:?}");
-    stage.worker.start_due();
+    stage.start_due();
     (started, stage.worker.connections.pool.opened)
 }
 
@@ -213,7 +218,7 @@ fn batches_send_after_all_answers_and_other_timings_after_each() {
 #[test]
 fn a_server_that_speaks_before_it_is_asked_is_heard() {
     let mut stage = Stage::new(1, None, true);
-    stage.worker.start_due();
+    stage.start_due();
     // The handshake, the answer and its end are there when the worker looks for the first time.
     let mut stream = stage.accept();
     stream.write_all(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n").unwrap();
@@ -231,7 +236,7 @@ fn one_answer_too_early() -> Snapshot {
     stream.write_all(ANSWER).unwrap();
     sleep(Duration::from_millis(1));
     stage.worker.driver = Driver::new(&workload(1, None), WorkerShare::WHOLE);
-    stage.worker.start_due();
+    stage.start_due();
     stage.run_until(all_ended);
     let early = stage.worker.ledger.so_far().causes.contains_key(&Cause::EarlyAnswer);
     assert_eq!(
@@ -262,7 +267,7 @@ fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
 fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
     let mut stage = Stage::new(3, None, true);
     stage.worker.connections.pool.reuses = true;
-    stage.worker.start_due();
+    stage.start_due();
     let mut stream = stage.accept();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     for _ in 0..3 {
@@ -273,7 +278,7 @@ fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
         stream.write_all(ANSWER).unwrap();
         // The answer is there, and the next request is due.
         stage.poll();
-        stage.worker.start_due();
+        stage.start_due();
     }
     assert_eq!((stage.tally().responses, stage.worker.connections.pool.opened), (3, 1));
 }
@@ -289,7 +294,7 @@ fn a_pause_between_sending_and_looking_is_not_the_servers() {
             streams[0].write_all(answer).unwrap();
             drop(streams);
             sleep(PAUSE);
-            stage.worker.start_due();
+            stage.start_due();
             stage.run_until(all_ended);
             // A delay of this test is a pause of the worker too, unless the answer has a stamp.
             assert!(stage.service_time() < PAUSE.into(), "{stamped} {}", stage.service_time());
@@ -346,7 +351,7 @@ fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
     for stamped in [false, true] {
         let (tls, server) = over_tls();
         let mut stage = Stage::with_tls(1, None, stamped, Timing::Balanced, Some(tls));
-        stage.worker.start_due();
+        stage.start_due();
         let socket = stage.accept();
         let answering = std::thread::spawn(move || {
             let mut stream = StreamOwned::new(server, socket);

@@ -12,7 +12,7 @@ fn time_to_connect(timing: Timing, secured: bool) -> Nanos {
     };
     let mut stage = Stage::with_tls(1, None, true, timing, tls);
     while stage.worker.connections.pool.opened == 0 {
-        stage.worker.start_due();
+        stage.start_due();
     }
     let socket = stage.accept();
     let answering = std::thread::spawn(move || {
@@ -87,7 +87,7 @@ fn connections_are_watched_while_they_are_opened_or_blocked() {
     let mut stage = Stage::new(2, None, true);
     assert!(!stage.worker.connections.are_watched());
     while stage.worker.connections.pool.opened < 2 {
-        stage.worker.start_due();
+        stage.start_due();
         assert!(stage.worker.connections.are_watched() || stage.worker.connections.pool.opened == 0);
     }
     let streams = stage.send_all_opened(2);
@@ -118,7 +118,7 @@ fn waited_for_a_place(has_own_cap: bool) -> (Nanos, Nanos) {
         }
     });
     stage.run_until(|worker| worker.driver.in_flight() == 0 && worker.connections.pool.reuses);
-    stage.worker.start_due();
+    stage.start_due();
     stage.run_until(all_ended);
     let snapshot = stage.worker.ledger.so_far();
     assert_eq!(snapshot.tally.responses, 2);
