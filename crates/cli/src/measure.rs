@@ -52,7 +52,7 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
 pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let control = context.control;
-    let figures = || Figures::new(plan.workload.model.clone(), control.clone()).of(plan.stripe);
+    let figures = || Figures::new(plan.workload.model.clone(), control.clone()).for_stripe(plan.stripe);
     let watch = context.watched.map(|states| Watch::start(figures(), &control, states, signals.count())).transpose()?;
     let reporter = match (context.for_machines, context.quiet || watch.is_some()) {
         (true, _) => Some(ProgressReporter::for_machines(figures())),

@@ -123,7 +123,7 @@ impl Figures {
 
     /// Sets the stripe of the load that the run has.
     #[must_use]
-    pub fn of(self, stripe: Stripe) -> Figures {
+    pub fn for_stripe(self, stripe: Stripe) -> Figures {
         Figures { stripe, ..self }
     }
 

@@ -33,7 +33,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         return resolve::run::resolve(args);
     }
     refuse_what_is_read_once(&args)?;
-    let setup = Setup::of(&args)?;
+    let setup = Setup::read(&args)?;
     let checked = setup.check(args.clone())?;
     OutputFolder::check(&checked.save_to)?;
     let mut found = args.clone();
@@ -52,7 +52,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
 pub fn stand_in(args: &mut RunArgs) -> Result<()> {
     if args.flow.setup.is_some() {
         refuse_what_is_read_once(args)?;
-        Setup::of(args)?.stand_in(args);
+        Setup::read(args)?.stand_in(args);
     }
     Ok(())
 }
@@ -78,7 +78,7 @@ struct Setup {
 
 impl Setup {
     /// Reads the flow of `--setup`.
-    fn of(args: &RunArgs) -> Result<Setup> {
+    fn read(args: &RunArgs) -> Result<Setup> {
         let file = args.flow.setup.clone().unwrap_or_default();
         let flow = flow::read(&file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), |_| Ok(None))?;
         let flow = flow.over(flow::version(args)).map_err(|error| flow::wrong(&file, &error))?;
@@ -106,7 +106,7 @@ impl Setup {
     }
 
     fn target(&self, args: &RunArgs) -> Result<Target> {
-        let mut target = request::of_flows(args, &self.flow.clone().into())?;
+        let mut target = request::for_flows(args, &self.flow.clone().into())?;
         tls::secure(&mut target, args)?;
         Ok(target)
     }

@@ -124,7 +124,7 @@ impl Drop for SignalHandler {
 /// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the
 /// process. After the second, the process also ends if the run does not end within 3 s.
 pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
-    stop_runs_on_signal(&CurrentRun::of(control.clone()))
+    stop_runs_on_signal(&CurrentRun::new(control.clone()))
 }
 
 /// The run in progress, of several consecutive ones.
@@ -132,7 +132,7 @@ pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
 pub struct CurrentRun(Arc<Mutex<Control>>);
 
 impl CurrentRun {
-    pub fn of(control: Control) -> CurrentRun {
+    pub fn new(control: Control) -> CurrentRun {
         CurrentRun(Arc::new(Mutex::new(control)))
     }
 

@@ -7,6 +7,7 @@
 //! | [`service`] | how a server behaves: processing time, concurrency limit, faults |
 //! | [`workload`] | the load: load model and limits |
 //! | [`scenario`] | service × workload, and its TOML format |
+//! | [`toml_file`] | TOML that users write: errors with their place |
 //! | [`driver`] | the state machine without I/O that decides what starts when, and how long it waited for a permit |
 //! | [`record`] | what happened to each arrival: outcomes, tallies, histograms, recorder, snapshot |
 //!
@@ -19,4 +20,5 @@ pub mod record;
 pub mod scenario;
 pub mod service;
 pub mod time;
+pub mod toml_file;
 pub mod workload;

@@ -9,7 +9,7 @@ pub fn in_one_line(error: &clap::Error) -> String {
     {
         return format!("{}: {problem}", name_of(&flag.to_string()));
     }
-    if let Some(line) = of_another_tool(error) {
+    if let Some(line) = foreign_option_hint(error) {
         return line;
     }
     let text = error.render().to_string();
@@ -35,7 +35,7 @@ const ELSEWHERE: [(&[&str], &str); 6] = [
 ];
 
 /// Returns a hint for an unknown option that other tools have. The same spelling may have another meaning.
-fn of_another_tool(error: &clap::Error) -> Option<String> {
+fn foreign_option_hint(error: &clap::Error) -> Option<String> {
     let unknown =
         error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?.to_string();
     let (_, ours) = ELSEWHERE.iter().find(|(names, _)| names.contains(&&*unknown))?;

@@ -44,18 +44,18 @@ pub struct GateArgs {
 impl GateArgs {
     /// Returns the gates of both options.
     pub fn gates(&self) -> Vec<Gate> {
-        let must_hold = self.slo.iter().filter_map(SloArg::of_run);
+        let must_hold = self.slo.iter().filter_map(SloArg::run_gate);
         must_hold.chain(self.fail_if.iter().map(|condition| &condition.0)).cloned().collect()
     }
 
     /// Returns the objectives that each request must meet.
-    pub fn of_each_request(&self) -> Vec<Objective> {
-        self.slo.iter().filter_map(SloArg::of_each_request).cloned().collect()
+    pub fn per_request(&self) -> Vec<Objective> {
+        self.slo.iter().filter_map(SloArg::request_objective).cloned().collect()
     }
 
     /// Refuses objectives of each request. `why` is the end of the message.
-    pub fn refuse_of_each_request(&self, why: &str) -> Result<()> {
-        match self.slo.iter().find_map(SloArg::of_each_request) {
+    pub fn refuse_per_request(&self, why: &str) -> Result<()> {
+        match self.slo.iter().find_map(SloArg::request_objective) {
             Some(objective) => Err(usage_error(format!("--slo '{objective}' is about each request: {why}"))),
             None => Ok(()),
         }

@@ -128,7 +128,7 @@ pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
 
 /// Returns the words that give an option these values in turn.
 pub fn words_of(long: &str, values: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    values.into_iter().flat_map(|value| of_value(long, value)).collect()
+    values.into_iter().flat_map(|value| value_words(long, value)).collect()
 }
 
 /// Returns the word of an option without a value.
@@ -137,7 +137,7 @@ pub fn flag(long: &str) -> OsString {
 }
 
 /// Returns two words, or one if the value could be taken for an option.
-fn of_value(long: &str, value: OsString) -> Vec<OsString> {
+fn value_words(long: &str, value: OsString) -> Vec<OsString> {
     if !value.to_string_lossy().starts_with('-') {
         return vec![flag(long), value];
     }

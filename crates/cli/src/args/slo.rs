@@ -27,7 +27,7 @@ impl FromStr for SloArg {
 
 impl SloArg {
     /// Returns the gate, if the objective is about the run.
-    pub fn of_run(&self) -> Option<&Gate> {
+    pub fn run_gate(&self) -> Option<&Gate> {
         match self {
             SloArg::OfRun(gate) => Some(gate),
             SloArg::OfEachRequest(_) => None,
@@ -35,7 +35,7 @@ impl SloArg {
     }
 
     /// Returns the objective, if it is about each request.
-    pub fn of_each_request(&self) -> Option<&Objective> {
+    pub fn request_objective(&self) -> Option<&Objective> {
         match self {
             SloArg::OfRun(_) => None,
             SloArg::OfEachRequest(objective) => Some(objective),

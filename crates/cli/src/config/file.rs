@@ -6,9 +6,9 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use truetail_model::toml_file::{TomlError, TomlFile, suggestion};
 
 use super::layers::{URL, over};
-use super::place::{Source, suggestion};
 use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::clap_error::in_one_line;
 use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
@@ -17,7 +17,7 @@ use crate::args::run_options::{Given, definition, definition_of, flag, words_of}
 const NOT_IN_FILES: [&str; 7] = ["all", "config", "help", "pack", "start-at", "stripe", "version"];
 
 /// Errors are one line: place, problem, help.
-type Result<T> = std::result::Result<T, String>;
+type Result<T, E = String> = std::result::Result<T, E>;
 
 #[derive(Default, Debug)]
 pub(super) struct ConfigFile {
@@ -35,12 +35,15 @@ pub(super) struct ConfigFile {
 impl ConfigFile {
     /// Parses the file, and checks each value of each run.
     pub(super) fn parse(text: &str, file: &str) -> Result<ConfigFile> {
-        let source = Source { file, text };
-        let document = DeTable::parse(text)
-            .map_err(|error| source.error(error.span().map_or(0, |span| span.start), error.message()))?;
-        let known = ["capacity", "default", "run", "shared"].map(str::to_owned);
-        let options = Options::of_run();
-        let mut read = ConfigFile { file: file.to_owned(), ..ConfigFile::default() };
+        ConfigFile::read(TomlFile { name: file, text }).map_err(|error| error.to_string())
+    }
+
+    fn read(source: TomlFile<'_>) -> Result<ConfigFile, TomlError> {
+        let document = source.parse()?;
+        let known = ["capacity", "default", "run", "shared"];
+        let options = Options::for_run();
+        let mut default_place = 0;
+        let mut read = ConfigFile { file: source.name.to_owned(), ..ConfigFile::default() };
         for (key, value) in in_order(document.get_ref()) {
             let place = key.span().start;
             match key.get_ref().as_ref() {
@@ -49,6 +52,7 @@ impl ConfigFile {
                     let name =
                         name.ok_or_else(|| source.error(place, "'default': write the name of a run in quotes"))?;
                     read.default = Some(name.to_owned());
+                    default_place = place;
                 }
                 "shared" => read.shared = options.read(source, "[shared]", place, value)?,
                 "run" => {
@@ -57,7 +61,7 @@ impl ConfigFile {
                     read.order = names.into_iter().map(|(name, _)| name.get_ref().to_string()).collect();
                 }
                 "capacity" => {
-                    read.searches = tables(source, "capacity", place, value, &Options::of_capacity())?;
+                    read.searches = tables(source, "capacity", place, value, &Options::for_capacity())?;
                 }
                 other => {
                     let message = format!("unknown key '{other}'; {}", suggestion(other, &known));
@@ -66,7 +70,7 @@ impl ConfigFile {
             }
         }
         match read.default.as_ref().filter(|name| !read.runs.contains_key(*name)) {
-            Some(name) => Err(format!("{file}: 'default': {}", read.unknown(name))),
+            Some(name) => Err(source.error(default_place, format!("'default': {}", read.unknown(name)))),
             None => Ok(read),
         }
     }
@@ -117,12 +121,12 @@ impl ConfigFile {
 
 /// Reads the tables `[KIND.NAME]`.
 fn tables(
-    source: Source<'_>,
+    source: TomlFile<'_>,
     kind: &str,
     place: usize,
     value: &Spanned<DeValue<'_>>,
     options: &Options,
-) -> Result<BTreeMap<String, Given>> {
+) -> Result<BTreeMap<String, Given>, TomlError> {
     let table = value.get_ref().as_table();
     let table = table.ok_or_else(|| source.error(place, format!("'{kind}': write a name, such as [{kind}.api]")))?;
     let mut tables = BTreeMap::new();
@@ -156,19 +160,25 @@ fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Spanned<std::borrow::Cow
 struct Options(BTreeMap<String, (Arg, Command)>);
 
 impl Options {
-    fn of_run() -> Options {
+    fn for_run() -> Options {
         Options(named(&definition()))
     }
 
     /// Returns the options of the search and of its requests.
-    fn of_capacity() -> Options {
+    fn for_capacity() -> Options {
         let mut options = named(&definition());
         options.retain(|name, _| !NOT_FOR_PROBES.contains(&name.as_str()));
         options.extend(named(&definition_of::<CapacityArgs>().mut_arg("url", |url| url.required(false))));
         Options(options)
     }
 
-    fn read(&self, source: Source<'_>, title: &str, place: usize, value: &Spanned<DeValue<'_>>) -> Result<Given> {
+    fn read(
+        &self,
+        source: TomlFile<'_>,
+        title: &str,
+        place: usize,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Given, TomlError> {
         let table = value.get_ref().as_table();
         let table = table.ok_or_else(|| source.error(place, format!("{title} is a table; write its keys below it")))?;
         let read = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
@@ -284,7 +294,7 @@ mod tests {
             ("[shared]\nfail-if = \"p99\"\n", "f:2:1: 'fail-if' in [shared]: "),
             ("[shared]\nspacing = \"evn\"\n", "f:2:1: 'spacing' in [shared]: "),
             ("[run.\"a b\"]\n", "f:1:6: 'a b': names have letters"),
-            ("default = \"c\"\n[run.a]\n", "f: 'default': there is no run 'c'; did you mean 'a'?"),
+            ("default = \"c\"\n[run.a]\n", "f:1:1: 'default': there is no run 'c'; did you mean 'a'?"),
             ("[run.a]\nrate = \n", "f:2:8: "),
             ("[run.a]\nconfig = \"x\"\n", "f:2:1: unknown key 'config' in [run.a]"),
         ] {

@@ -2,13 +2,11 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `place` | errors, with their place in the file |
 //! | `file` | the file as it is written: named runs, and their options |
 //! | `layers` | options that are given in several places |
 
 mod file;
 mod layers;
-mod place;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -70,7 +70,8 @@ struct Rounds {
 
 impl Rounds {
     fn new(source: FeedSource, states: LiveStates) -> Rounds {
-        let figures = Figures::new(source.plan.workload.model.clone(), source.control.clone()).of(source.plan.stripe);
+        let figures =
+            Figures::new(source.plan.workload.model.clone(), source.control.clone()).for_stripe(source.plan.stripe);
         Rounds { so_far: SoFar::new(source), states, figures }
     }
 

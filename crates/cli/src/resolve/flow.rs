@@ -24,7 +24,7 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     refuse_contradictions(args)?;
     let data = request::data(args)?;
     let read = |file: &PathBuf| {
-        let rows = |text: &str| rows::of_flow(args, data.as_ref(), text);
+        let rows = |text: &str| rows::for_flow(args, data.as_ref(), text);
         let flow = read(file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), rows)?;
         flow.over(version(args)).map_err(|error| wrong(file, &error))
     };

@@ -40,9 +40,9 @@ pub fn target(args: &RunArgs) -> Result<Target> {
 ///
 /// # Errors
 /// If the URL or a request is not valid, or a host does not resolve.
-pub fn of_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
+pub fn for_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
-    let base = of_arguments(args, args.url.as_deref().unwrap_or_default())?;
+    let base = from_arguments(args, args.url.as_deref().unwrap_or_default())?;
     let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
     let base = base.with_defaults(&user).with_defaults(closing(args));
     target_of(args, replay.prepare(&base).map_err(wrong)?)
@@ -71,7 +71,7 @@ fn closing(args: &RunArgs) -> &'static [String] {
 ///
 /// # Errors
 /// If a host does not resolve.
-pub fn of_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
+pub fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     target_of(args, PreparedRequests { requests: flows.requests(), origins: flows.origins().cloned().collect() })
 }
@@ -86,14 +86,17 @@ pub fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
 fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
     let specs = match (&args.url, &args.targets, &args.curl) {
-        (Some(url), ..) => vec![of_arguments(args, url)?],
+        (Some(url), ..) => vec![from_arguments(args, url)?],
         (_, Some(file), _) => {
             parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
         }
         (_, _, Some(command)) => {
-            vec![of_curl(&words_of_curl(command).map_err(|error| usage_error(format!("--curl: {error}")))?, "--curl")?]
+            vec![from_curl(
+                &words_of_curl(command).map_err(|error| usage_error(format!("--curl: {error}")))?,
+                "--curl",
+            )?]
         }
-        _ => vec![of_curl(&args.command, "--")?],
+        _ => vec![from_curl(&args.command, "--")?],
     };
     let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
     Ok(specs.into_iter().map(|spec| spec.with_defaults(&args.header).with_defaults(&user)).collect())
@@ -139,7 +142,7 @@ fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-fn of_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
+fn from_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
     if url.starts_with("curl ") {
         return Err(usage_error(
             "a curl command is not a URL; write it after --, as in truetail run -r 100 -- curl …, or use --curl 'curl …'",
@@ -161,7 +164,7 @@ fn method(args: &RunArgs) -> Result<Method> {
 }
 
 /// Parses the curl command in `argument`.
-fn of_curl<W: AsRef<[u8]>>(words: &[W], argument: &str) -> Result<TargetSpec> {
+fn from_curl<W: AsRef<[u8]>>(words: &[W], argument: &str) -> Result<TargetSpec> {
     match words {
         [first, rest @ ..] if [&b"curl"[..], b"curl.exe"].contains(&first.as_ref()) => {
             parse_curl(rest, &Location::named(argument), &read_body).map_err(wrong)

@@ -13,7 +13,7 @@ use crate::error::{CliError, Result, usage_error};
 ///
 /// # Errors
 /// If the rows are not valid, `--variable` also sets a column, or the only flow uses no column.
-pub fn of_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
+pub fn for_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
     // Errors in the flow are reported when it is read.
     let (Some(data), Ok(used)) = (data, variables_of(text)) else { return Ok(None) };
     let rows = data.rows();

@@ -49,7 +49,7 @@ pub enum Trial {
 }
 
 impl Trial {
-    fn of(no_preflight: bool, spares_requests: bool) -> Trial {
+    fn new(no_preflight: bool, spares_requests: bool) -> Trial {
         match (no_preflight, spares_requests) {
             (true, _) => Trial::Nothing,
             (false, true) => Trial::Connection,
@@ -93,7 +93,7 @@ pub struct RunFiles {
 
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
-    let command = command_line::of_run(&args);
+    let command = command_line::for_run(&args);
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
@@ -107,8 +107,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
     let mut target = match (&flows, &replay) {
-        (Some(flows), _) => request::of_flows(&args, flows)?,
-        (None, Some(replay)) => request::of_replay(&args, replay)?,
+        (Some(flows), _) => request::for_flows(&args, flows)?,
+        (None, Some(replay)) => request::for_replay(&args, replay)?,
         (None, None) => request::target(&args)?,
     };
     tls::secure(&mut target, &args)?;
@@ -131,7 +131,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     let reading = stream::reading(&args.streams);
-    let streams = stream::streams(args.streams, args.gates.of_each_request(), &mut plan, flows.as_ref(), cut_warmup)?;
+    let streams = stream::streams(args.streams, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
@@ -149,7 +149,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     Ok(ResolvedRun {
         plan,
         notes,
-        trial: Trial::of(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
+        trial: Trial::new(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
         observed: Observed { checks, streams, sessions },
         gating,
         save_to,

@@ -17,7 +17,7 @@ use crate::error::{Result, usage_error};
 /// If the load cannot be dealt out, or each machine would decide an option differently.
 pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
-    let has_slo = args.gates.slo.iter().any(|slo| slo.of_run().is_some());
+    let has_slo = args.gates.slo.iter().any(|slo| slo.run_gate().is_some());
     let ours_alone: [(&str, bool, &str); 7] = [
         ("--until", args.until.is_some(), "each machine would stop at a time of its own"),
         ("--abort-on", !args.abort_on.is_empty(), "each machine would stop at a time of its own"),

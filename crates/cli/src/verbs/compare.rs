@@ -33,7 +33,8 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     } else {
         "--anyway compares them all the same."
     };
-    let compared = (objections.is_empty() || args.anyway).then(|| compare_findings(&of_side(&a), &of_side(&b)));
+    let compared =
+        (objections.is_empty() || args.anyway).then(|| compare_findings(&findings_of_side(&a), &findings_of_side(&b)));
     let gates = compared.iter().flat_map(|found| args.result.fail_if.iter().map(|gate| gate.judge(found))).collect();
     let names = |side: &[Named]| side.iter().map(|named| named.name.clone()).collect();
     let report = CompareReport {
@@ -48,7 +49,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         rounds: None,
     };
     let mut steps = AfterLoad::default();
-    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::of_words(&args.typed.words)), &mut steps);
+    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::from_words(&args.typed.words)), &mut steps);
     steps.end(exit_code(&report))
 }
 
@@ -79,6 +80,6 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Named>> {
     paths.iter().map(load_one).collect()
 }
 
-fn of_side(side: &[Named]) -> Vec<&Findings> {
+fn findings_of_side(side: &[Named]) -> Vec<&Findings> {
     side.iter().map(|named| &named.findings).collect()
 }

@@ -19,9 +19,8 @@ use crate::vllm;
 /// # Errors
 /// If the folder is no run, or something cannot be written.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
-    args.gates.refuse_of_each_request(
-        "give it to the run itself; write a figure of the run here, such as 'ttft p99 < 200ms'",
-    )?;
+    args.gates
+        .refuse_per_request("give it to the run itself; write a figure of the run here, such as 'ttft p99 < 200ms'")?;
     let gating = Gating::resolve(args.gates)?;
     let export = Export::resolve(args.export, args.json)?;
     args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;

@@ -57,7 +57,7 @@ fn reason<'a>(run: &'a Value, code: &str) -> Option<&'a Value> {
 }
 
 #[test]
-fn of_the_generator_is_told_and_billed_to_nobody_else() {
+fn a_stop_of_the_generator_is_told_and_billed_to_nobody_else() {
     for mode in MODES {
         let dir = TestDir::new();
         let Pair { running, served: _served } = Pair::start(&dir, mode);
@@ -87,7 +87,7 @@ fn assert_when_and_how_long(run: &Value, meanwhile_s: f64) {
 }
 
 #[test]
-fn of_the_server_is_the_servers() {
+fn a_stop_of_the_server_is_the_servers() {
     for mode in MODES {
         let (code, run) = undisturbed(mode);
         let paused_ms = longest_pause_ms(&run);

@@ -18,7 +18,7 @@ impl WorkloadBounds {
     /// requests.
     pub(super) const NOT_KNOWN: WorkloadBounds = WorkloadBounds { end: None, max_arrivals: None };
 
-    pub(super) fn of(workload: &Workload) -> WorkloadBounds {
+    pub(super) fn new(workload: &Workload) -> WorkloadBounds {
         let end = workload.model.horizon().duration.map(|duration| Timestamp(duration.0));
         match &workload.model {
             LoadModel::Open(schedule) => {

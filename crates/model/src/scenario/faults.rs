@@ -1,13 +1,13 @@
 //! The tables `[[service.fault]]`: reads and writes faults. A fault that can never happen is an error.
 
-use super::ScenarioError;
 use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
-use super::keys::{Keys, Value};
+use super::keys::Keys;
 use crate::service::{Fault, FaultKind, Gate, Selector};
 use crate::time::{Nanos, Timestamp};
+use crate::toml_file::TomlError;
 
-type Result<T> = std::result::Result<T, ScenarioError>;
+type Result<T> = std::result::Result<T, TomlError>;
 
 const NTH: &str = "a whole number from 1";
 
@@ -158,37 +158,39 @@ fn nth(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<u64> {
     }
 }
 
-/// Returns the keys of `fault`, as [`read`] reads them.
-pub(super) fn keys(fault: &Fault) -> Keys {
+/// Returns the keys of each fault, as [`read`] reads them.
+pub(super) fn all_keys(faults: &[Fault]) -> Vec<Keys> {
+    faults.iter().map(keys).collect()
+}
+
+fn keys(fault: &Fault) -> Keys {
     let mut keys = Keys::default();
     keys.put("kind", fault.kind().name());
     match fault {
         Fault::Stall { at, length, gate } => {
-            keys.put("at", at.since_origin());
+            keys.put("at", *at);
             keys.put("for", *length);
             keys.put("gate", gate.name());
         }
         Fault::RecurringStall { first, every, length, times, gate } => {
-            keys.put("first", first.since_origin());
+            keys.put("first", *first);
             keys.put("every", *every);
             keys.put("for", *length);
-            if let Some(times) = times {
-                keys.put_whole("times", *times);
-            }
+            keys.put_if_any("times", *times);
             keys.put("gate", gate.name());
         }
         Fault::Ramp { from, to, target } => {
-            keys.put("from", from.since_origin());
-            keys.put("to", to.since_origin());
+            keys.put("from", *from);
+            keys.put("to", *to);
             keys.put("target", *target);
         }
         Fault::EveryNth { every, pause } => {
-            keys.put_whole("every", *every);
+            keys.put("every", *every);
             keys.put("pause", *pause);
         }
         Fault::ErrorStatus { status, immediately, select } => {
-            keys.put_whole("status", *status);
-            keys.put("immediately", Value::Flag(*immediately));
+            keys.put("status", *status);
+            keys.put("immediately", *immediately);
             select_keys(&mut keys, select);
         }
         Fault::SlowBody { over, select } => {
@@ -204,16 +206,8 @@ pub(super) fn keys(fault: &Fault) -> Keys {
 }
 
 fn select_keys(keys: &mut Keys, select: &Selector) {
-    if let Some(every) = select.every {
-        keys.put_whole("every", every);
-    }
-    if let Some(share) = select.share {
-        keys.put("share", Value::Number(share));
-    }
-    if let Some(at) = select.at {
-        keys.put("at", at.since_origin());
-    }
-    if let Some(length) = select.length {
-        keys.put("for", length);
-    }
+    keys.put_if_any("every", select.every);
+    keys.put_if_any("share", select.share);
+    keys.put_if_any("at", select.at);
+    keys.put_if_any("for", select.length);
 }

@@ -7,26 +7,14 @@ use std::ops::RangeBounds;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ScenarioError, closest};
 use crate::time::{Nanos, Timestamp};
+use crate::toml_file::{TomlError, TomlFile, closest, suggestion};
 
-type Result<T> = std::result::Result<T, ScenarioError>;
-
-#[derive(Clone, Copy)]
-pub(super) struct SourceText<'t> {
-    pub(super) file: &'t str,
-    pub(super) text: &'t str,
-}
-
-impl SourceText<'_> {
-    pub(super) fn error(self, offset: usize, message: impl fmt::Display) -> ScenarioError {
-        ScenarioError::at(self.file, self.text, offset, message)
-    }
-}
+type Result<T> = std::result::Result<T, TomlError>;
 
 /// Table of the file. It remembers the keys that were read, so that other keys can be reported as unknown.
 pub(super) struct Section<'t> {
-    text: SourceText<'t>,
+    text: TomlFile<'t>,
     /// Name in error messages, such as `[service]`; empty for the top level.
     title: String,
     /// Start of the table in the text.
@@ -36,7 +24,7 @@ pub(super) struct Section<'t> {
 }
 
 impl<'t> Section<'t> {
-    pub(super) fn new(text: SourceText<'t>, title: &str, offset: usize, table: &'t DeTable<'t>) -> Section<'t> {
+    pub(super) fn new(text: TomlFile<'t>, title: &str, offset: usize, table: &'t DeTable<'t>) -> Section<'t> {
         Section { text, title: title.to_owned(), offset, table, asked: RefCell::default() }
     }
 
@@ -71,15 +59,12 @@ impl<'t> Section<'t> {
         let asked = self.asked.borrow();
         let unknown = self.table.keys().filter(|key| !asked.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
-        let help = match closest(key.get_ref(), &asked) {
-            Some(meant) => format!("did you mean '{meant}'?"),
-            None => format!("use one of {}", asked.join(", ")),
-        };
+        let help = suggestion(key.get_ref(), &asked);
         let message = format!("unknown key '{}'{}; {help}", key.get_ref(), self.inside());
         Err(self.text.error(key.span().start, message))
     }
 
-    pub(super) fn error(&self, message: impl fmt::Display) -> ScenarioError {
+    pub(super) fn error(&self, message: impl fmt::Display) -> TomlError {
         self.text.error(self.offset, message)
     }
 
@@ -90,7 +75,7 @@ impl<'t> Section<'t> {
 
 #[derive(Clone)]
 pub(super) struct Field<'t> {
-    text: SourceText<'t>,
+    text: TomlFile<'t>,
     title: String,
     key: &'static str,
     place: usize,
@@ -99,7 +84,7 @@ pub(super) struct Field<'t> {
 
 impl<'t> Field<'t> {
     /// Returns an error about this key: `problem` follows its name.
-    pub(super) fn error(&self, problem: impl fmt::Display) -> ScenarioError {
+    pub(super) fn error(&self, problem: impl fmt::Display) -> TomlError {
         let of = if self.title.is_empty() { String::new() } else { format!(" in {}", self.title) };
         self.text.error(self.place, format!("'{}'{of}: {problem}", self.key))
     }
@@ -113,7 +98,7 @@ impl<'t> Field<'t> {
         self.error("").line
     }
 
-    fn mistyped(&self, wanted: &str) -> ScenarioError {
+    fn mistyped(&self, wanted: &str) -> TomlError {
         let given = &self.text.text[self.value.span()];
         self.error(format!("{} is not {wanted}", given.lines().next().unwrap_or_default()))
     }

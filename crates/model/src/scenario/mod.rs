@@ -5,8 +5,7 @@
 //! | `parse` | TOML text → [`Scenario`] |
 //! | `workload`, `service`, `stream`, `faults`, `routes` | the sections; the last three also write theirs |
 //! | `fields` | keys and values with their place in the text |
-//! | `keys` | keys and values to write |
-//! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |
+//! | `keys` | keys and values as a tree, to write and for serde |
 //! | `bounds` | the end and the size of a workload, outside which a fault can never happen |
 //! | `write` | [`Scenario`] → TOML, and the same keys for serde |
 //! | `scale` | scales a scenario to a shorter or longer run |
@@ -34,7 +33,6 @@
 
 mod bounds;
 pub mod builtin;
-mod error;
 mod faults;
 mod fields;
 mod keys;
@@ -46,7 +44,6 @@ mod stream;
 mod workload;
 mod write;
 
-pub use error::ScenarioError;
 pub use scale::ScaleError;
 
 use crate::service::Service;

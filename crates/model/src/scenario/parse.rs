@@ -1,12 +1,11 @@
 //! TOML text → [`Scenario`].
 
-use toml::de::DeTable;
-
 use super::bounds::WorkloadBounds;
-use super::fields::{Section, SourceText};
+use super::fields::Section;
 use super::workload::ReadFile;
-use super::{Scenario, ScenarioError, service, workload};
+use super::{Scenario, service, workload};
 use crate::service::Service;
+use crate::toml_file::{TomlError, TomlFile};
 
 impl Scenario {
     /// Reads a scenario from `text`. Errors show `file_name`, which also names a scenario without a name. A profile of
@@ -15,17 +14,16 @@ impl Scenario {
     /// # Errors
     /// The first problem, with line and key: unknown keys, invalid values, contradictions, and faults that never
     /// happen.
-    pub fn parse(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
+    pub fn parse(text: &str, file_name: &str) -> Result<Scenario, TomlError> {
         let refuse = |_: &str| Err("trace files cannot be read here".to_owned());
         Scenario::parse_with(text, file_name, &refuse)
     }
 
     /// Reads a scenario like [`Scenario::parse`], and fails like it, but resolves a profile `trace:FILE`: `read` gets
     /// FILE as written and returns the text of the recording, or the problem.
-    pub fn parse_with(text: &str, file_name: &str, read: &ReadFile<'_>) -> Result<Scenario, ScenarioError> {
-        let source = SourceText { file: file_name, text };
-        let document = DeTable::parse(text)
-            .map_err(|error| source.error(error.span().map_or(0, |span| span.start), error.message()))?;
+    pub fn parse_with(text: &str, file_name: &str, read: &ReadFile<'_>) -> Result<Scenario, TomlError> {
+        let source = TomlFile { name: file_name, text };
+        let document = source.parse()?;
         let top = Section::new(source, "", 0, document.get_ref());
         let name = name_of(&top, file_name)?;
         let about = top.get("about").map_or(Ok(""), |about| about.string())?.to_owned();
@@ -34,13 +32,13 @@ impl Scenario {
         let service = top.require("service", "describe the server, for example baseline = \"10ms\"")?;
         top.no_more_keys()?;
         let workload = workload::read(&workload.section()?, read)?;
-        let service = service::read(&service.section()?, &WorkloadBounds::of(&workload))?;
+        let service = service::read(&service.section()?, &WorkloadBounds::new(&workload))?;
         check_path(&top, &service)?;
         Ok(Scenario { name, about, service, workload, path })
     }
 }
 
-fn name_of(top: &Section<'_>, file_name: &str) -> Result<String, ScenarioError> {
+fn name_of(top: &Section<'_>, file_name: &str) -> Result<String, TomlError> {
     let Some(field) = top.get("name") else { return Ok(name_from(file_name)) };
     let name = field.string()?;
     if !name.is_empty() && name.chars().all(is_of_name) {
@@ -63,7 +61,7 @@ fn name_from(file_name: &str) -> String {
     if name.is_empty() { "scenario".to_owned() } else { name }
 }
 
-fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
+fn path_of(top: &Section<'_>) -> Result<String, TomlError> {
     let Some(field) = top.get("path") else { return Ok("/api".to_owned()) };
     let path = field.string()?;
     if path.starts_with('/') && path.chars().all(|c| c.is_ascii_graphic()) {
@@ -73,7 +71,7 @@ fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
 }
 
 /// Refuses a path that the server answers itself: it would meet no fault and be in no log.
-fn check_path(top: &Section<'_>, service: &Service) -> Result<(), ScenarioError> {
+fn check_path(top: &Section<'_>, service: &Service) -> Result<(), TomlError> {
     let Some(field) = top.get("path") else { return Ok(()) };
     let path = field.string()?;
     if !service.is_answered_by_server(path) {

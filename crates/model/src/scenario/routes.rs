@@ -1,15 +1,15 @@
 //! The tables `[[service.route]]`: paths with their own work and faults. A route that never gets a request is an error.
 
-use super::ScenarioError;
 use super::bounds::WorkloadBounds;
 use super::faults;
 use super::fields::{Field, Section};
 use super::keys::Keys;
 use crate::service::{Fault, Gate, Route, Service, Variation};
 use crate::time::Nanos;
+use crate::toml_file::TomlError;
 
 /// Reads the routes of `service`, whose other keys were read before.
-pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, ScenarioError> {
+pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, TomlError> {
     if service.stream.is_some() {
         return Err(routes.error("a service whose answers are streams has no routes; leave one of the two out"));
     }
@@ -30,7 +30,7 @@ pub(super) fn read(routes: &Field<'_>, service: &Service) -> Result<Vec<Route>, 
     Ok(read)
 }
 
-fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, ScenarioError> {
+fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, TomlError> {
     let path = path(&section.require("path", "for example path = \"/login\"")?)?;
     let baseline = match section.get("baseline") {
         None => service.baseline,
@@ -51,7 +51,7 @@ fn read_route(section: &Section<'_>, service: &Service) -> Result<Route, Scenari
 
 /// Reads the faults of a route. With limited concurrency, none may hold arrivals: their slots would stay empty while
 /// the requests of other routes wait.
-fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, ScenarioError> {
+fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, TomlError> {
     let faults = faults::read(&field.sections("[[service.route.fault]]")?, &WorkloadBounds::NOT_KNOWN)?;
     let holds_arrivals = |fault: &Fault| {
         matches!(fault, Fault::Stall { gate: Gate::Arrivals, .. } | Fault::RecurringStall { gate: Gate::Arrivals, .. })
@@ -65,7 +65,7 @@ fn read_faults(field: &Field<'_>, service: &Service) -> Result<Vec<Fault>, Scena
     Ok(faults)
 }
 
-fn path(field: &Field<'_>) -> Result<String, ScenarioError> {
+fn path(field: &Field<'_>) -> Result<String, TomlError> {
     let path = field.string()?;
     let whole = path.strip_suffix('*').unwrap_or(path);
     if whole.starts_with('/') && whole.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '?' | '#' | '*')) {
@@ -76,10 +76,11 @@ fn path(field: &Field<'_>) -> Result<String, ScenarioError> {
     Err(field.error(format!("\"{path}\" is not {wanted}")))
 }
 
-/// Returns the keys of `route` without its faults, as [`read`] reads them.
+/// Returns the keys of `route`, as [`read`] reads them.
 pub(super) fn keys(route: &Route) -> Keys {
     let mut keys = Keys::default();
     keys.put("path", route.path.as_str());
     keys.put("baseline", route.baseline);
+    keys.put("fault", faults::all_keys(&route.faults));
     keys
 }

@@ -1,15 +1,15 @@
 //! The section `[service]`.
 
-use super::ScenarioError;
 use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
 use super::{faults, routes, stream};
 use crate::service::{Gate, Service, Variation};
 use crate::time::Nanos;
+use crate::toml_file::TomlError;
 
 const VARIATIONS: [(&str, Variation); 2] = [("constant", Variation::Constant), ("exponential", Variation::Exponential)];
 
-pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Service, ScenarioError> {
+pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Service, TomlError> {
     let baseline = section.require("baseline", "for example baseline = \"10ms\"")?.duration()?;
     let mut service = Service::healthy(baseline);
     if let Some(variation) = section.get("variation") {
@@ -43,7 +43,7 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
     Ok(service)
 }
 
-fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), ScenarioError> {
+fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), TomlError> {
     let called = |key, title| section.get(key).map(|field: Field<'_>| field.section_called(title)).transpose();
     let stream = called("stream", "[service.stream]")?;
     let batch = called("batch", "[service.batch]")?;
@@ -57,7 +57,7 @@ fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), Scena
 }
 
 /// Refuses stalls of events without streams, and stalls that never let anything through.
-fn check_faults(faults: &Field<'_>, service: &Service) -> Result<(), ScenarioError> {
+fn check_faults(faults: &Field<'_>, service: &Service) -> Result<(), TomlError> {
     let stalls = service.all_faults().filter_map(|fault| fault.stall_schedule());
     if service.stream.is_none() && stalls.into_iter().any(|stall| stall.gate == Gate::Events) {
         let needs = "a stall with gate = \"events\" needs a service whose answers are streams; add [service.stream] or \

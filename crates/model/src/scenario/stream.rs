@@ -1,13 +1,13 @@
 //! Reads and writes the sections `[service.stream]` and `[service.batch]`.
 
-use super::ScenarioError;
 use super::fields::Section;
 use super::keys::Keys;
 use crate::service::{
     Batch, MAX_EVENTS, StreamContent, StreamDescription, StreamEnd, StreamPace, StreamTiming, UsageReport,
 };
+use crate::toml_file::TomlError;
 
-type Result<T> = std::result::Result<T, ScenarioError>;
+type Result<T> = std::result::Result<T, TomlError>;
 
 const ENDS: [(&str, StreamEnd); 3] =
     [("whole", StreamEnd::Whole), ("done", StreamEnd::Done), ("unfinished", StreamEnd::Unfinished)];
@@ -106,15 +106,11 @@ fn read_batch(section: &Section<'_>) -> Result<Batch> {
 pub(super) fn keys(stream: &StreamDescription) -> Keys {
     let StreamContent { events, tokens, bytes, cut, end, usage } = stream.content;
     let mut keys = Keys::default();
-    keys.put_whole("events", events);
-    keys.put_whole("tokens", tokens);
-    keys.put_whole("bytes", bytes);
-    if let Some(cut) = cut {
-        keys.put_whole("cut", cut);
-    }
-    if let Some(end) = end {
-        keys.put("end", name_of(&ENDS, end));
-    }
+    keys.put("events", events);
+    keys.put("tokens", tokens);
+    keys.put("bytes", bytes);
+    keys.put_if_any("cut", cut);
+    keys.put_if_any("end", end.map(|end| name_of(&ENDS, end)));
     keys.put("usage", name_of(&USAGES, usage));
     stream.timing().iter().for_each(|timing| timing_keys(&mut keys, timing));
     keys
@@ -125,20 +121,18 @@ fn timing_keys(keys: &mut Keys, timing: &StreamTiming) {
     keys.put("first", first);
     keys.put("gap", gap);
     keys.put("variation", name_of(&VARIATIONS, seed.is_some()));
-    if let Some(seed) = seed {
-        keys.put_whole("seed", seed);
-    }
-    keys.put_whole("burst", burst);
+    keys.put_if_any("seed", seed);
+    keys.put("burst", burst);
     keys.put("trickle", trickle);
     if let Some((event, length)) = stall {
-        keys.put_whole("stall-event", event);
+        keys.put("stall-event", event);
         keys.put("stall-for", length);
     }
 }
 
 pub(super) fn batch_keys(batch: &Batch) -> Keys {
     let mut keys = Keys::default();
-    keys.put_whole("cap", batch.cap);
+    keys.put("cap", batch.cap);
     keys.put("prefill", batch.prefill);
     keys.put("step", batch.step);
     keys.put("step-per-stream", batch.step_per_stream);

@@ -1,15 +1,15 @@
 //! The section `[workload]`.
 
-use super::ScenarioError;
 use super::fields::{Field, Section};
 use crate::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use crate::time::{Nanos, Rate, Timestamp};
+use crate::toml_file::TomlError;
 use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 /// Returns the text of a file that a scenario refers to, or the reason why it cannot be read.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
-type Result<T, E = ScenarioError> = std::result::Result<T, E>;
+type Result<T, E = TomlError> = std::result::Result<T, E>;
 
 const MODELS: [(&str, LoadModelKind); 3] = [
     (LoadModelKind::Open.name(), LoadModelKind::Open),

@@ -151,7 +151,7 @@ fn books_by_target_add_up_or_are_left_out() {
 }
 
 #[test]
-fn of_all_answers_that_failed_the_first_few_are_kept() {
+fn the_first_few_failed_answers_are_kept() {
     let (mut a, mut b) = stripes_of_steady();
     a.facts.failed_answers = [0, 4, 8, 12].map(failed_answer).into();
     b.facts.failed_answers = [2, 6, 10].map(failed_answer).into();

@@ -200,7 +200,7 @@ fn books_of_sessions_that_choose_their_steps_have_to_balance() {
 }
 
 /// Returns the sessions of two flows: the example sessions as `shop`, and again as `other`.
-fn of_two_flows() -> SessionFacts {
+fn two_flows() -> SessionFacts {
     let mut other = sessions();
     other.flow = "other".to_owned();
     let shift =
@@ -215,7 +215,7 @@ fn of_two_flows() -> SessionFacts {
 fn several_flows_come_back_and_are_merged() {
     let (mut run, findings) = run_with_sessions();
     let dir = tempfile::tempdir().unwrap();
-    let both = of_two_flows();
+    let both = two_flows();
     assert_eq!((both.imbalance(), both.imbalance_of_sample()), (None, None));
     assert_eq!((both.tally.planned, both.steps.len(), both.flows.len()), (200, 4, 2));
     let steps = |facts: &SessionFacts, name: &str| facts.for_flow(name).map(|part| (part.first_step, part.steps.len()));
@@ -272,7 +272,7 @@ fn books_of_several_flows_that_do_not_balance_are_refused() {
     for (number, change) in changes.into_iter().enumerate() {
         let (mut run, findings) = run_with_sessions();
         let dir = tempfile::tempdir().unwrap();
-        let mut both = of_two_flows();
+        let mut both = two_flows();
         change(&mut both);
         run.facts.sessions = Some(both);
         folder::save(dir.path(), &run, &findings).unwrap();

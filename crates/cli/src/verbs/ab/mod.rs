@@ -32,7 +32,7 @@ pub fn ab(args: AbArgs) -> Result<ExitCode> {
     let report = report(&args, &plan, &result, &runner);
     let (a, b) = runner.sides();
     let mut steps = AfterLoad::default();
-    hand_out(&args.result, &report, [a, b], || command_line::of_ab(&args), &mut steps);
+    hand_out(&args.result, &report, [a, b], || command_line::for_ab(&args), &mut steps);
     let ended = match result.ended {
         EndReason::Failed(error) => Err(error),
         EndReason::Stopped => Ok(after_signal(exit_code(&report), runner.signal())),

@@ -61,7 +61,7 @@ impl Asked {
         let limits = limits(&args, max_time)?;
         let run_args = run_args(&args)?;
         refuse_once(run_args.feed, "capacity")?;
-        let target = command_line::of_run(&run_args);
+        let target = command_line::for_run(&run_args);
         let resolved: ResolvedRun = resolve(run_args)?;
         resolved.notes.iter().for_each(|note| output::note(note));
         let requests = format!("{:016x}", resolved.plan.target.requests().hash());

@@ -17,14 +17,14 @@ const LAB_DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
 
 /// Returns the presets: scenarios, with [`FIRST`] in front, then labs.
 pub fn presets() -> Vec<Preset> {
-    let mut presets: Vec<Preset> = builtin::all().iter().filter_map(of_scenario).collect();
+    let mut presets: Vec<Preset> = builtin::all().iter().filter_map(from_scenario).collect();
     presets.sort_by_key(|preset| preset.name != FIRST);
-    presets.extend(Lab::NAMES.into_iter().filter_map(Lab::by_name).map(|lab| of_lab(&lab)));
+    presets.extend(Lab::NAMES.into_iter().filter_map(Lab::by_name).map(|lab| from_lab(&lab)));
     presets
 }
 
 /// Returns `None` if the page has no slider for a part of the scenario.
-fn of_scenario(scenario: &Scenario) -> Option<Preset> {
+fn from_scenario(scenario: &Scenario) -> Option<Preset> {
     let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
     let Profile::Constant(constant) = &schedule.profile else { return None };
     let users = Settings::users_for(constant.rate, scenario.service.baseline);
@@ -32,7 +32,7 @@ fn of_scenario(scenario: &Scenario) -> Option<Preset> {
     Some(Preset { name: scenario.name.clone(), about: scenario.about.clone(), settings })
 }
 
-fn of_lab(lab: &Lab) -> Preset {
+fn from_lab(lab: &Lab) -> Preset {
     let (about, settings) = match lab {
         Lab::Freeze(options) => {
             let rate = Rate::per_second(1.0 / options.expected_interval.as_secs_f64()).expect("an interval above zero");
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_scenario_shows_what_simulate_prints() {
         for scenario in with_sliders() {
-            let preset = of_scenario(&scenario).expect("it is a preset");
+            let preset = from_scenario(&scenario).expect("it is a preset");
             let seen = SimulatorAndEngine::default().simulate(&preset.settings.simulation()).unwrap();
             let printed = simulate(&scenario, SimOptions::default()).unwrap();
             assert_eq!(seen.open.snapshot.tally, printed.snapshot.tally, "{}", scenario.name);
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_lab_shows_what_simulate_prints() {
         for lab in Lab::NAMES.into_iter().filter_map(Lab::by_name) {
-            let seen = SimulatorAndEngine::default().simulate(&of_lab(&lab).settings.simulation()).unwrap();
+            let seen = SimulatorAndEngine::default().simulate(&from_lab(&lab).settings.simulation()).unwrap();
             for series in lab.run().unwrap().into_series() {
                 let run = match series.name {
                     "open-loop" => &seen.open,

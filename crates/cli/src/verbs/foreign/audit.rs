@@ -53,7 +53,7 @@ fn check_page(page: &Path, files: &[PathBuf]) -> Result<()> {
 }
 
 fn write_page(file: &Path, reports: &[AuditReport], args: &AuditArgs) -> Result<()> {
-    let command = command_line::of_words(&args.typed.words);
+    let command = command_line::from_words(&args.typed.words);
     page::write(file, &audit_page(&AuditPage { reports, command: &command }))
 }
 

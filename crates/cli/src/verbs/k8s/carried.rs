@@ -35,7 +35,7 @@ impl Carried {
     ///
     /// # Errors
     /// If a file cannot be read or carried, or all files together are too large.
-    pub(super) fn of(words: Vec<OsString>) -> Result<Carried> {
+    pub(super) fn read(words: Vec<OsString>) -> Result<Carried> {
         let (words, file_root) = without_file_root(words);
         let mut carried = Carried { file_root, ..Carried::default() };
         let mut words = words.into_iter();

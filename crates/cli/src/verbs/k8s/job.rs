@@ -42,8 +42,8 @@ impl SharedLoad {
         let flows = flow::flows(&mut args)?;
         let workload = load::workload(&args, replay::replay(&args)?.map(|replay| replay.trace).as_ref())?;
         stripe::stripe(&args, &workload)?;
-        stream::options(args.streams, args.gates.of_each_request(), flows.as_ref(), false)?;
-        let carried = Carried::of(words)?;
+        stream::options(args.streams, args.gates.per_request(), flows.as_ref(), false)?;
+        let carried = Carried::read(words)?;
         for file in &carried.elsewhere {
             output::note(&format!("{file} is not here; the pods read it in their image"));
         }

@@ -38,10 +38,10 @@ const READY_WITHIN: Nanos = Nanos::from_secs(180);
 /// # Errors
 /// If no pod could offer anything, or the result cannot be merged or saved.
 pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
-    let whole = of_the_whole(&args)?;
+    let whole = whole_load_args(&args)?;
     let mut words = args.load.words(|name| !OF_THE_WHOLE.contains(&name));
     // The pods count goodput. The share that must be met is judged for the merged run.
-    words.extend(words_of("slo", whole.gates.of_each_request().iter().map(|slo| slo.to_string().into())));
+    words.extend(words_of("slo", whole.gates.per_request().iter().map(|slo| slo.to_string().into())));
     let load = SharedLoad::resolve(&args.job, words)?;
     let gating = Gating::resolve(whole.gates.clone())?;
     let flows = || load.flows.iter().flat_map(Flows::iter);
@@ -83,7 +83,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
         other => other.map_err(runtime_error)?,
     };
     let mut run = merged_run(&outcome, &shelf, recording)?;
-    run.facts.command = Some(command_line::of_run(&whole));
+    run.facts.command = Some(command_line::for_run(&whole));
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &[]);
     let mut steps = AfterLoad::default();
@@ -97,7 +97,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
 }
 
 /// Parses all options as `run` does, for the merged run.
-fn of_the_whole(args: &K8sRunArgs) -> Result<RunArgs> {
+fn whole_load_args(args: &K8sRunArgs) -> Result<RunArgs> {
     let words: Vec<_> = args.job.url.iter().map(OsString::from).chain(args.load.words(|_| true)).collect();
     let mut whole = parse_run(words)?;
     whole.typed.words.clone_from(&args.typed.words);

@@ -22,7 +22,7 @@ pub struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Collects the results of these tools.
-    pub fn of(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
+    pub fn collect(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
         let rows = survey.league(entries);
         let window = survey.window().stretches;
         let streams = survey.stream_league(entries, &rows);

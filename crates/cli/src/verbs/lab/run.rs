@@ -31,7 +31,7 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     let folder = folder(&args, &plan)?;
     let runner = LabRunner { plan: &plan, folder: &folder, force: args.force };
     let (entries, interrupted) = run_tools(&runner, &tools, args.quiet)?;
-    let results = Results::of(&runner, &entries);
+    let results = Results::collect(&runner, &entries);
     let mut steps = AfterLoad::default();
     steps.tried(output::print(&if args.json { results.json() } else { results.text(&folder) }));
     steps.tried(results.write(&folder));

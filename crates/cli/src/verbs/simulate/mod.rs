@@ -32,7 +32,7 @@ use crate::resolve::stripe::dealt_out;
 /// # Errors
 /// If the scenario or lab does not exist, an option is out of range, or the run cannot be saved.
 pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
-    match (lab(&args.scenario, &args.lab)?, of_scenarios(&args)) {
+    match (lab(&args.scenario, &args.lab)?, option_of_scenarios(&args)) {
         (Some(_), Some((option, what))) => {
             Err(usage_error(format!("{option} {what} a scenario, and {} is a lab", args.scenario)))
         }
@@ -42,7 +42,7 @@ pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
 }
 
 /// Returns an option that was given but has no meaning for a lab.
-fn of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
+fn option_of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static str)> {
     let given = [
         (args.stripe.is_some(), "--stripe", "deals out the load of"),
         (!args.flow.is_empty(), "--flow", "lets sessions arrive on the schedule of"),
@@ -60,10 +60,9 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let read = |file: &PathBuf| flow::read(file, &args.given.variable, args.given.file_root.as_deref(), |_| Ok(None));
     let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
     let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
-    args.gates
-        .refuse_of_each_request("the simulator knows no tokens; write a figure of the run, such as 'p99 < 50ms'")?;
+    args.gates.refuse_per_request("the simulator knows no tokens; write a figure of the run, such as 'p99 < 50ms'")?;
     let gating = Gating::resolve(args.gates)?;
-    let command = command_line::of_simulate(&args.typed.words, &args.given.variable);
+    let command = command_line::for_simulate(&args.typed.words, &args.given.variable);
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
     let stripe = args.stripe.map(|stripe| dealt_out(&scenario.workload, stripe)).transpose()?;
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
@@ -108,7 +107,7 @@ fn flow_error(files: &[PathBuf], scenario: &str, error: SimulateError) -> CliErr
 
 fn simulate_lab(lab_run: LabRun, args: &SimulateArgs) -> Result<ExitCode> {
     let as_json = args.json;
-    let command = command_line::of_words(&args.typed.words);
+    let command = command_line::from_words(&args.typed.words);
     let folders = LabFolders::prepare(lab_run.lab().series_names(), args.out.as_deref(), args.force)?;
     match lab_run {
         LabRun::Virtual(lab) => {
@@ -150,7 +149,7 @@ fn save(
     folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
     let mut files = report.pictures().map_err(runtime_error)?;
     files.extend(more(&files));
-    files.push(OutputFile::text(REPORT, page::of_lab(report, command)));
+    files.push(OutputFile::text(REPORT, page::for_lab(report, command)));
     write_files(parent, &files)
 }
 
