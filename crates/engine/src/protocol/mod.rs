@@ -25,7 +25,7 @@ use truetail_run::SkippedLines;
 
 use crate::target::request_set::RequestId;
 
-use observer::{AnswerHead, EndedRequest, Observer, SessionScript};
+use observer::{AnswerHead, EndedRequest, Observer, SessionScript, Trailers};
 
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;
@@ -297,6 +297,13 @@ impl Events {
     pub(crate) fn chunk_ended(&mut self, tag: Tag) {
         if let Some(observer) = &mut self.observer {
             observer.end_chunk(tag);
+        }
+    }
+
+    /// Tells the observer the trailers of an answer, which follow its body.
+    pub(crate) fn trailers(&mut self, tag: Tag, trailers: Trailers<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.trailers(tag, trailers);
         }
     }
 

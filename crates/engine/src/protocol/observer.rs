@@ -9,6 +9,8 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::fields::FieldList;
 use super::http1::head_fields;
+use crate::target::fields::{lines, name_and_value};
+use crate::target::method::is_token;
 use crate::target::request_set::RequestId;
 
 /// Observer of the answers of one worker while they are read. Without an observer, bodies are counted and dropped.
@@ -35,6 +37,10 @@ pub trait Observer: Send {
     /// Called when a chunk of the body, or in HTTP/2 a data frame, is complete; not for the last, empty chunk.
     fn end_chunk(&mut self, request: u32) {
         let _ = request;
+    }
+    /// Called with the trailers of an answer, after its body and before its end; not if there are none.
+    fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
+        let _ = (request, trailers);
     }
     /// Returns the instant when the observer will next give up a request, unless something arrives before.
     fn first_deadline(&self) -> Timestamp {
@@ -146,6 +152,41 @@ impl<'a> AnswerHead<'a> {
     }
 }
 
+/// The trailers of an answer: fields that follow its body (RFC 9110, section 6.5).
+#[derive(Clone, Copy, Debug)]
+pub struct Trailers<'a>(TrailerFields<'a>);
+
+#[derive(Clone, Copy, Debug)]
+enum TrailerFields<'a> {
+    /// Lines of HTTP/1.1, which are parsed on request.
+    Lines(&'a [u8]),
+    Decoded(&'a FieldList),
+}
+
+impl<'a> Trailers<'a> {
+    pub(crate) fn from_lines(lines: &'a [u8]) -> Trailers<'a> {
+        Trailers(TrailerFields::Lines(lines))
+    }
+
+    /// Returns trailers with these fields, also to drive an observer without a worker.
+    pub fn with_fields(fields: &'a FieldList) -> Trailers<'a> {
+        Trailers(TrailerFields::Decoded(fields))
+    }
+
+    /// Replaces the contents of `list` by the fields. Lines that are no fields are left out.
+    pub fn copy_fields(&self, list: &mut FieldList) {
+        list.clear();
+        match self.0 {
+            TrailerFields::Lines(bytes) => {
+                let fields = lines(bytes).filter(|line| line.contains(&b':')).map(name_and_value);
+                let fields = fields.filter(|(name, _)| std::str::from_utf8(name).is_ok_and(is_token));
+                fields.for_each(|(name, value)| list.push(name, value));
+            }
+            TrailerFields::Decoded(fields) => list.clone_from(fields),
+        }
+    }
+}
+
 /// A request that ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EndedRequest {
@@ -191,6 +232,11 @@ impl Observer for Both {
     fn end_chunk(&mut self, request: u32) {
         self.0.end_chunk(request);
         self.1.end_chunk(request);
+    }
+
+    fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
+        self.0.trailers(request, trailers);
+        self.1.trailers(request, trailers);
     }
 
     fn first_deadline(&self) -> Timestamp {

@@ -43,7 +43,7 @@ impl FromStr for Method {
 }
 
 /// Returns true for a token (RFC 9110, section 5.6.2), which methods and header names must be.
-pub(super) fn is_token(text: &str) -> bool {
+pub(crate) fn is_token(text: &str) -> bool {
     let is_tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(is_tchar)
 }

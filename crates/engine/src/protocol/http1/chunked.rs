@@ -4,7 +4,7 @@ use truetail_model::record::Cause;
 
 use super::part::Part;
 
-/// Most bytes of blanks and of extensions on the line of a chunk, each, and of all trailers together.
+/// Most bytes of blanks and of extensions on the line of a chunk, each, and of the lines of all trailers together.
 const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
 const MAX_DIGITS: u8 = 16;
@@ -35,7 +35,7 @@ enum At {
     },
 }
 
-/// A decoder that keeps only its position.
+/// A decoder that keeps only its position. Its caller keeps the trailers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chunked {
     at: At,
@@ -49,9 +49,15 @@ impl Chunked {
         Chunked { at: At::Size { digits: 0 }, left: 0, trailers: 0 }
     }
 
-    /// Decodes bytes until the coding ends, and passes the data to `on_part`. Returns the number of bytes used, and
-    /// true if the end is among them.
-    pub(super) fn feed(&mut self, bytes: &[u8], on_part: &mut impl FnMut(Part<'_>)) -> Result<(usize, bool), Cause> {
+    /// Decodes bytes until the coding ends, and passes the data to `on_part`. Adds the lines of trailers to `trailers`,
+    /// which must be empty before the first call, and passes all of them on at the end. Returns the number of bytes
+    /// used, and true if the end is among them.
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        trailers: &mut Vec<u8>,
+        on_part: &mut impl FnMut(Part<'_>),
+    ) -> Result<(usize, bool), Cause> {
         let mut used = 0;
         while used < bytes.len() {
             if self.at == At::Data {
@@ -65,9 +71,16 @@ impl Chunked {
                 }
                 continue;
             }
+            let before = self.trailers;
             let ended = self.step(bytes[used])?;
+            if self.trailers > before {
+                trailers.push(bytes[used]);
+            }
             used += 1;
             if ended {
+                if !trailers.is_empty() {
+                    on_part(Part::Trailers(trailers));
+                }
                 return Ok((used, true));
             }
         }
@@ -94,7 +107,10 @@ impl Chunked {
                 At::Trailer { line: line + 1 }
             }
             (At::TrailerLineFeed { line: 0 }, b'\n') => return Ok(true),
-            (At::TrailerLineFeed { .. }, b'\n') => At::Trailer { line: 0 },
+            (At::TrailerLineFeed { .. }, b'\n') => {
+                self.trailers += 1;
+                At::Trailer { line: 0 }
+            }
             _ => return Err(Cause::BadChunk),
         };
         Ok(false)

@@ -14,4 +14,6 @@ pub enum Part<'a> {
     Body(&'a [u8]),
     /// The end of a chunk, after its last byte.
     ChunkEnd,
+    /// The lines of all trailers, with their line ends and without the empty line.
+    Trailers(&'a [u8]),
 }

@@ -48,7 +48,7 @@ pub struct ResponseParser {
     is_head_request: bool,
     interim: u8,
     end: AnswerEnd,
-    /// A head whose end has not arrived.
+    /// A head whose end has not arrived, or trailers.
     partial: Vec<u8>,
     received: u64,
     /// True if lines of the last head were skipped.
@@ -87,7 +87,7 @@ impl ResponseParser {
         self.received
     }
 
-    /// Returns the number of bytes buffered for partial heads: at most twice the limit on a head.
+    /// Returns the number of bytes buffered for partial heads and trailers: at most twice the limit on a head.
     pub fn held(&self) -> usize {
         self.partial.capacity()
     }
@@ -129,7 +129,7 @@ impl ResponseParser {
                     on_part(Part::Body(&rest[..take as usize]));
                     (take as usize, *left == 0)
                 }
-                State::Chunked(chunked) => chunked.feed(rest, on_part)?,
+                State::Chunked(chunked) => chunked.feed(rest, &mut self.partial, on_part)?,
                 State::UntilClose => {
                     on_part(Part::Body(rest));
                     (rest.len(), false)

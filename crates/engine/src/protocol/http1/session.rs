@@ -7,7 +7,7 @@ use super::head_cache::HeadCache;
 use super::part::Part;
 use super::response::{AnswerEnd, Parsed, ResponseParser};
 use super::source::RequestSource;
-use crate::protocol::observer::{AnswerHead, HeadFields};
+use crate::protocol::observer::{AnswerHead, HeadFields, Trailers};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 
@@ -129,6 +129,7 @@ impl<R: RequestSource> Session<Http1<R>> for Http1Session {
             Part::Head { status, bytes } => events.head(tag, AnswerHead::new(status, HeadFields::Http1(bytes))),
             Part::Body(bytes) => events.body(tag, bytes),
             Part::ChunkEnd => events.chunk_ended(tag),
+            Part::Trailers(lines) => events.trailers(tag, Trailers::from_lines(lines)),
         });
         match parsed {
             Ok(Parsed::Incomplete) => Flow::Continue,

@@ -8,7 +8,7 @@ use super::streams::Stream;
 use super::{Http2Session, OUR_WINDOW};
 use crate::protocol::http2::frame::{self, FrameHeader, HEAD, LONGEST, code, flag, kind};
 use crate::protocol::http2::hpack;
-use crate::protocol::observer::{AnswerHead, HeadFields};
+use crate::protocol::observer::{AnswerHead, HeadFields, Trailers};
 use crate::protocol::{Ended, Event, Events};
 
 const BLOCK_LIMIT: usize = 64 * 1024;
@@ -179,9 +179,16 @@ impl Http2Session {
             self.refuse(id, cause, code::PROTOCOL_ERROR, events);
             return Ok(());
         }
-        if let Some(status) = stream.answer.status.filter(|_| !had_head) {
-            let fields = self.incoming.decoder.fields().map_or(HeadFields::None, HeadFields::Decoded);
-            events.head(stream.tag, AnswerHead::new(status, fields));
+        let fields = self.incoming.decoder.fields();
+        match stream.answer.status {
+            Some(_) if had_head => fields.into_iter().for_each(|fields| {
+                events.trailers(stream.tag, Trailers::with_fields(fields));
+            }),
+            Some(status) => {
+                let fields = fields.map_or(HeadFields::None, HeadFields::Decoded);
+                events.head(stream.tag, AnswerHead::new(status, fields));
+            }
+            None => {}
         }
         if ends {
             self.end(id, events);
@@ -191,7 +198,9 @@ impl Http2Session {
 
     fn end(&mut self, id: u32, events: &mut Events) {
         let Some(stream) = self.streams.get(id) else { return };
-        let status = stream.answer.status.unwrap_or_default();
+        let Some(status) = stream.answer.status else {
+            return self.refuse(id, Cause::BadHead, code::PROTOCOL_ERROR, events);
+        };
         let body_left = stream.body_left;
         let has_no_body = stream.answer.to_head_request || status == 204 || status == 304;
         if stream.answer.length.is_some_and(|length| length != stream.answer.data && !has_no_body) {
