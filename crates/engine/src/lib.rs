@@ -25,6 +25,7 @@ mod connection;
 mod control;
 pub mod host;
 mod live;
+mod placement;
 mod plan;
 mod preflight;
 mod protocol;
@@ -45,7 +46,9 @@ pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
-pub use protocol::observer::{AnswerHead, EndedRequest, NextRequest, Observer, ObserverFactory, SessionScript, Trailers};
+pub use protocol::observer::{
+    AnswerHead, EndedRequest, NextRequest, Observer, ObserverFactory, SessionScript, Trailers,
+};
 pub use result::RunOutput;
 pub use run::{EngineError, run};
 pub use target::base_url::BaseUrl;

@@ -15,6 +15,7 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::host::{self, surroundings};
 use crate::live::Live;
+use crate::placement::Placement;
 use crate::plan::{EffectiveCap, RateTooHigh};
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
@@ -66,6 +67,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         max_streams: plan.max_streams,
         keeps_fields: plan.observer.is_some(),
         is_scripted: plan.is_scripted(),
+        has_connection_per_session: plan.workload.has_connection_per_session(),
     };
     let run = || with_protocol(&options, RunPlan { plan, control });
     let output = plan.check_rate().map_err(EngineError::Rate).and_then(|()| run());
@@ -81,7 +83,10 @@ struct RunPlan<'a> {
 impl WithProtocol for RunPlan<'_> {
     type Output = Result<RunOutput, EngineError>;
 
-    fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Result<RunOutput, EngineError> {
+    fn with<P: Protocol + Clone + Send + 'static, L: Placement<P>>(
+        self,
+        protocol: P,
+    ) -> Result<RunOutput, EngineError> {
         let RunPlan { plan, control } = self;
         let mut workload = plan.workload_here();
         // Computed once: files that the run itself opens would lower a second result.
@@ -90,7 +95,7 @@ impl WithProtocol for RunPlan<'_> {
         // Kept during the run, because the kernel stamps only while some socket of the system asks for it.
         let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
         let before = surroundings::read();
-        let (results, start) = run_workers(plan, &workload, cap, control, &protocol)?;
+        let (results, start) = run_workers::<P, L>(plan, &workload, cap, control, &protocol)?;
         let tallies = results.iter().map(|result| &result.target_tallies);
         let (by_target, targets) = target_tallies::merge_tallies(plan.target.requests(), tallies);
         let mut output = RunOutput { by_target, ..merge_results(results, start) };
@@ -109,7 +114,7 @@ impl WithProtocol for RunPlan<'_> {
     }
 }
 
-fn run_workers<P: Protocol + Clone + Send + 'static>(
+fn run_workers<P: Protocol + Clone + Send + 'static, L: Placement<P>>(
     plan: &Plan,
     workload: &Workload,
     cap: EffectiveCap,
@@ -135,7 +140,9 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
         let protocol = protocol.clone();
         let realtime = plan.precision.realtime;
         let work = move || {
-            work(config, realtime, |config, reactor| Worker::new(config, driver, ledger, protocol, events, reactor))
+            work(config, realtime, |config, reactor| {
+                Worker::<P, L>::new(config, driver, ledger, protocol, events, reactor)
+            })
         };
         match thread::Builder::new().name(format!("truetail-{}", share.index)).spawn(work) {
             Ok(worker) => running.push(worker),
@@ -150,10 +157,10 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, start))
 }
 
-fn work<P: Protocol>(
+fn work<P: Protocol, L: Placement<P>>(
     config: WorkerConfig,
     realtime: bool,
-    worker: impl FnOnce(WorkerConfig, Reactor) -> Worker<P>,
+    worker: impl FnOnce(WorkerConfig, Reactor) -> Worker<P, L>,
 ) -> Result<WorkerResult, WorkerError> {
     let others = StopsTheOthers(Some(config.control.clone()));
     if realtime {
@@ -178,7 +185,7 @@ fn config_of(
         start,
         destinations: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
         requests: plan.target.requests().clone(),
-        most_connections: (!workload.has_connection_per_session()).then(|| plan.most_connections(cap, share)),
+        most_connections: plan.most_connections(cap, share),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.precision.timing,

@@ -12,6 +12,7 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Nanos, Timestamp};
 
 use crate::connection::ATTEMPT_DELAY;
+use crate::placement::Placement;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::http1::{HEAD_LIMIT, refused_line};
 use crate::protocol::observer::{EndedRequest, Observer};
@@ -238,6 +239,7 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> 
         max_streams: None,
         keeps_fields: observer.is_some(),
         is_scripted: false,
+        has_connection_per_session: false,
     };
     let started = Instant::now();
     let status = with_protocol(&options, Conversation { stream, observer })?;
@@ -253,7 +255,7 @@ struct Conversation {
 impl WithProtocol for Conversation {
     type Output = Result<u16, Problem>;
 
-    fn with<P: Protocol>(self, mut protocol: P) -> Result<u16, Problem> {
+    fn with<P: Protocol, L: Placement<P>>(self, mut protocol: P) -> Result<u16, Problem> {
         let mut stream = self.stream;
         let mut session = protocol.session();
         let mut events = Events::new(self.observer);
@@ -283,7 +285,9 @@ impl WithProtocol for Conversation {
                     Outcome::Response { status } => Ok(status),
                     outcome => {
                         let cause = outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer);
-                        let line = (cause == Cause::BadHead && !P::MULTIPLEXED).then(|| refused_line(&begin)).flatten();
+                        let line = (cause == Cause::BadHead && !protocol.carries_several())
+                            .then(|| refused_line(&begin))
+                            .flatten();
                         Err(Problem::NoAnswer(cause, line))
                     }
                 };

@@ -6,6 +6,7 @@ use super::Protocol;
 use super::http1::Http1;
 use super::http2::{FieldBlocks, FieldsMadeInRun, Http2};
 use super::made_in_run::MadeInRun;
+use crate::placement::{OneEach, PerSession, Placement, SharedOut};
 use crate::target::HttpVersion;
 use crate::target::origin::Origin;
 use crate::target::request_set::RequestSet;
@@ -22,28 +23,44 @@ pub(crate) struct ProtocolOptions<'a> {
     /// Keep header fields as text for an observer, if the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
     pub(crate) is_scripted: bool,
+    /// Each session has connections of its own.
+    pub(crate) has_connection_per_session: bool,
 }
 
-/// Code that works with any protocol.
+/// Code that works with any protocol and placement.
 pub(crate) trait WithProtocol {
     type Output;
 
-    fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Self::Output;
+    fn with<P: Protocol + Clone + Send + 'static, L: Placement<P>>(self, protocol: P) -> Self::Output;
 }
 
-/// Makes the protocol of a run and runs `then` with it.
+/// Makes the protocol of a run, chooses the placement, and runs `then` with both.
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
     match options.version {
-        HttpVersion::Http1 if options.is_scripted => then.with(Http1::new(MadeInRun::default(), options.keep_alive)),
-        HttpVersion::Http1 => then.with(Http1::new(requests.clone(), options.keep_alive)),
+        HttpVersion::Http1 if options.is_scripted => {
+            placed::<_, OneEach, _>(options, Http1::new(MadeInRun::default(), options.keep_alive), then)
+        }
+        HttpVersion::Http1 => placed::<_, OneEach, _>(options, Http1::new(requests.clone(), options.keep_alive), then),
         HttpVersion::Http2 if options.is_scripted => {
             let fields = FieldsMadeInRun::new(requests, &options.origin.scheme);
-            then.with(Http2::new(fields, options.max_streams, options.keeps_fields))
+            placed::<_, SharedOut, _>(options, Http2::new(fields, options.max_streams, options.keeps_fields), then)
         }
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));
-            then.with(Http2::new(blocks, options.max_streams, options.keeps_fields))
+            placed::<_, SharedOut, _>(options, Http2::new(blocks, options.max_streams, options.keeps_fields), then)
         }
+    }
+}
+
+/// Runs `then` with the placement `L`, unless each session has connections of its own.
+fn placed<P: Protocol + Clone + Send + 'static, L: Placement<P>, W: WithProtocol>(
+    options: &ProtocolOptions<'_>,
+    protocol: P,
+    then: W,
+) -> W::Output {
+    match options.has_connection_per_session {
+        true => then.with::<P, PerSession>(protocol),
+        false => then.with::<P, L>(protocol),
     }
 }

@@ -5,7 +5,7 @@
 //! time, sockets, TLS, timeouts and the books.
 //!
 //! To add a protocol, add a folder that implements [`Protocol`] and [`Session`], and a branch in `choice`, which
-//! selects the protocol of a run. The test suites in `tests` run over every protocol.
+//! selects the protocol and the placement of a run. The test suites in `tests` run over every protocol.
 
 pub(crate) mod choice;
 pub(crate) mod fields;
@@ -34,23 +34,21 @@ pub(crate) type Tag = u32;
 pub(crate) trait Protocol: Debug + Sized {
     type Session: Session<Self>;
 
-    /// True if a connection carries several requests at once. Then requests are spread over all connections, requests
-    /// that begin together are sent together, and the sessions limit the requests in flight. Otherwise a connection
-    /// carries one request at a time, and the one used last is used next.
-    const MULTIPLEXED: bool;
-    /// True if answers are matched to requests only by order. An answer that arrived before its request is then no
-    /// answer.
-    const MATCHED_BY_ORDER: bool;
-    /// The ALPN protocol that the server must have agreed to over TLS, and the cause of the failure if it did not.
-    const REQUIRED_ALPN: Option<(&'static [u8], Cause)>;
-
-    /// True if sessions of users make requests one by one during the run, rather than before it.
-    const IS_SCRIPTED: bool = false;
-
     fn session(&self) -> Self::Session;
 
-    /// Returns the buffer for the next request of `user`, to be overwritten. Must only be called if
-    /// [`Protocol::IS_SCRIPTED`].
+    /// Returns true if a connection carries several requests at once.
+    fn carries_several(&self) -> bool {
+        false
+    }
+
+    /// Returns the ALPN protocol that the server must have agreed to over TLS, and the cause of the failure if it did
+    /// not.
+    fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {
+        None
+    }
+
+    /// Returns the buffer for the next request of `user`, to be overwritten. Must only be called if requests are made
+    /// during the run.
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
@@ -84,6 +82,18 @@ pub(crate) trait Session<P>: Debug {
 
     /// Adds to the output the protocol's last message before the connection is closed, if it has one.
     fn say_goodbye(&mut self) {}
+
+    /// Returns true if answers are matched to requests only by order. An answer that arrived before its request is then
+    /// no answer.
+    fn answers_in_order(&self) -> bool {
+        true
+    }
+
+    /// Returns true if something may have to be sent besides a request that has just begun: a reply to what was
+    /// received, or the rest of a body. [`Session::sent`] is called then.
+    fn may_send(&self) -> bool {
+        false
+    }
 
     /// Returns true if another request may begin. Without multiplexing: if none is in flight.
     fn has_room(&self) -> bool {
@@ -183,12 +193,21 @@ pub(crate) struct Events {
     observer: Option<Box<dyn Observer>>,
     /// True if the observer must be told the arrival of what was read.
     wants_arrivals: bool,
+    /// True if the observer has a script.
+    are_scripted: bool,
 }
 
 impl Events {
-    pub(crate) fn new(observer: Option<Box<dyn Observer>>) -> Events {
+    pub(crate) fn new(mut observer: Option<Box<dyn Observer>>) -> Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
-        Events { list: Vec::with_capacity(16), observer, wants_arrivals }
+        let are_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
+        Events { list: Vec::with_capacity(16), observer, wants_arrivals, are_scripted }
+    }
+
+    /// Returns true if sessions make requests one by one during the run, as a script says, rather than before it.
+    #[inline]
+    pub(crate) fn are_scripted(&self) -> bool {
+        self.are_scripted
     }
 
     #[inline]

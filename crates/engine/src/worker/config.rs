@@ -16,9 +16,8 @@ pub(crate) struct WorkerConfig {
     pub(crate) start: Start,
     pub(crate) destinations: Vec<DestinationSettings>,
     pub(crate) requests: RequestSet,
-    /// Most connections of this worker: to each origin if they are multiplexed, otherwise to all origins together.
-    /// `None`: each session has its own connections, which are closed when the session is over.
-    pub(crate) most_connections: Option<u64>,
+    /// Most connections of this worker; see [`Placement::new`](crate::placement::Placement::new).
+    pub(crate) most_connections: u64,
     pub(crate) timeout: Option<Nanos>,
     /// True if the kernel stamps the arrival of answers.
     pub(crate) stamped: bool,

@@ -11,19 +11,20 @@ use truetail_reactor::Reactor;
 use super::clock::CompletionTime;
 use super::{Worker, receiver};
 use crate::connection::{Race, Token, Transport, may_be_elsewhere, timestamps};
+use crate::placement::Placement;
 use crate::protocol::{Protocol, Tag};
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Opens a connection at `now` for a request, which waits for it.
     pub(super) fn open_connection(&mut self, tag: Tag, now: Timestamp) {
         if let Some(spare) = self.connections.spare() {
             self.drop_connection(spare);
         }
         let exchange = self.in_flight.get(tag);
-        let user = exchange.user;
-        let origin = exchange.origin;
+        let requester = exchange.requester();
+        let origin = requester.origin;
         let endpoints = &self.config.destinations[origin as usize].endpoints;
-        let slot = match self.connections.connect(endpoints, &self.protocol, tag, (user, origin), now) {
+        let slot = match self.connections.connect(endpoints, &self.protocol, tag, requester, now) {
             Ok(slot) => slot,
             Err(cause) => {
                 self.connections.mark_opening_failed(origin, now);
@@ -103,7 +104,7 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn secure(&mut self, token: Token) {
         let connection = self.connections.pool.get(token.slot());
         let secured = connection.secure(&mut self.receiver.buffer, &mut self.receiver.decrypted);
-        let not_agreed = P::REQUIRED_ALPN.filter(|(alpn, _)| !connection.transport.may_speak(alpn));
+        let not_agreed = self.protocol.required_alpn().filter(|(alpn, _)| !connection.transport.may_speak(alpn));
         let now = self.clock.now();
         self.receiver.read_at = now;
         match (secured, not_agreed) {

@@ -8,25 +8,20 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Http2Stats;
 
 use crate::connection::{self, ATTEMPT_DELAY, Connection, LocalPorts, Phase, Pool, Race, Token, may_be_elsewhere};
+use crate::placement::{Placement, Requester};
 use crate::protocol::{Protocol, Session, Tag};
 use crate::target::endpoint::Endpoint;
 use crate::worker_instant::WorkerInstant;
 
-use super::session_connections::SessionConnections;
-
 /// After a failed connect, requests use open connections with room rather than a new one for this long.
 const REST: Nanos = Nanos::from_secs(1);
 
-/// The connections of one worker. Multiplexed connections to an origin take requests in turn. Of connections that carry
-/// one request at a time, the one that became idle last is used first. Sessions with their own use no other.
+/// The connections of one worker, and the requests that wait for one.
 #[derive(Debug)]
-pub(super) struct Connections<P: Protocol> {
+pub(super) struct Connections<P: Protocol, L: Placement<P>> {
     pub(super) pool: Pool<Connection<P::Session>>,
-    /// The connections of each session, if sessions have their own.
-    pub(super) session_connections: Option<SessionConnections>,
+    pub(super) placement: L,
     ports: LocalPorts,
-    /// Most connections, or if they are multiplexed, most connections to one origin.
-    limit: u64,
     by_origin: Vec<OriginConnections>,
     /// Number of requests that wait for room, at all origins.
     waiting: u64,
@@ -44,34 +39,19 @@ pub(super) struct Connections<P: Protocol> {
 
 #[derive(Clone, Default, Debug)]
 struct OriginConnections {
-    /// Multiplexed connections that take new requests; `turn` is the index of the one used last.
-    live: Vec<u32>,
-    turn: usize,
     /// Index of the address that is tried first: the last that was reached.
     address: u32,
-    /// A connection could not be opened: until this instant, open connections are preferred.
-    opening_rests_until: Timestamp,
     /// Requests without a connection, until there is room for them, oldest first.
     waiting: VecDeque<Tag>,
 }
 
-impl OriginConnections {
-    /// Returns the next multiplexed connection in turn. At least one must exist.
-    fn next(&mut self) -> u32 {
-        self.turn = if self.turn + 1 < self.live.len() { self.turn + 1 } else { 0 };
-        self.live[self.turn]
-    }
-}
-
-impl<P: Protocol> Connections<P> {
-    /// Creates an empty set for this number of origins. `limit` is the most connections, or if they are multiplexed,
-    /// the most to one origin; `None`: each session has its own.
-    pub(super) fn new(origins: usize, ports: LocalPorts, limit: Option<u64>) -> Connections<P> {
+impl<P: Protocol, L: Placement<P>> Connections<P, L> {
+    /// Creates an empty set for this number of origins. For `limit` see [`Placement::new`].
+    pub(super) fn new(origins: usize, ports: LocalPorts, limit: u64) -> Connections<P, L> {
         Connections {
             pool: Pool::new(origins),
-            session_connections: limit.is_none().then(|| SessionConnections::new(origins)),
+            placement: L::new(origins, limit),
             ports,
-            limit: limit.unwrap_or(u64::MAX),
             by_origin: vec![OriginConnections::default(); origins],
             waiting: 0,
             may_place: false,
@@ -88,16 +68,21 @@ impl<P: Protocol> Connections<P> {
         self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
     }
 
-    /// Returns true if another connection to this origin may be opened. Always true unless connections are multiplexed
-    /// and shared, because otherwise the driver's cap limits them.
+    /// Returns true if another connection to this origin may be opened.
     pub(super) fn may_open(&self, origin: u32) -> bool {
-        !self.shares_connections() || (self.by_origin[origin as usize].live.len() as u64) < self.limit
+        self.placement.may_open(origin)
     }
 
     /// Returns an idle connection that must be closed before another one is opened, because the limit is reached.
     pub(super) fn spare(&self) -> Option<u32> {
-        let is_full = !P::MULTIPLEXED && self.session_connections.is_none() && self.pool.open() >= self.limit;
-        if is_full { self.pool.spare() } else { None }
+        self.placement.spare(&self.pool)
+    }
+
+    /// Records that a connection has no request in flight, and may take another. Returns true if nothing else changes
+    /// with it.
+    #[inline]
+    pub(super) fn release(&mut self, slot: u32) -> bool {
+        self.placement.release(&mut self.pool, slot)
     }
 
     pub(super) fn origins(&self) -> u32 {
@@ -149,39 +134,15 @@ impl<P: Protocol> Connections<P> {
         self.pool.get(slot).opener.expect("a connection that is being opened")
     }
 
-    /// Returns true if requests of several users may be in flight on one connection.
+    /// Returns the open connection for this request; `None`: open one, or wait.
     #[inline]
-    pub(super) fn shares_connections(&self) -> bool {
-        P::MULTIPLEXED && self.session_connections.is_none()
+    pub(super) fn choose(&mut self, requester: Requester, now: Timestamp) -> Option<u32> {
+        self.placement.choose(&mut self.pool, requester, now)
     }
 
-    /// Returns this user's own connection to this origin, if it can take a request.
-    fn session_connection(&mut self, user: u32, origin: u32) -> Option<u32> {
-        let token = self.session_connections.as_ref()?.get(user, origin)?;
-        let connection = self.pool.find(token)?;
-        let is_usable = connection.phase == Phase::Open && connection.session.has_room();
-        is_usable.then_some(token.slot())
-    }
-
-    /// Returns the open connection for this user's next request to this origin; `None`: open one, or wait.
-    #[inline]
-    pub(super) fn choose(&mut self, user: u32, origin: u32, now: Timestamp) -> Option<u32> {
-        if self.session_connections.is_some() {
-            return self.session_connection(user, origin);
-        }
-        if !P::MULTIPLEXED {
-            return self.pool.take_idle(origin);
-        }
-        if self.may_open(origin) && now >= self.by_origin[origin as usize].opening_rests_until {
-            return None;
-        }
-        for _ in 0..self.by_origin[origin as usize].live.len() {
-            let slot = self.by_origin[origin as usize].next();
-            if self.open(slot).is_some_and(|connection| connection.session.has_room()) {
-                return Some(slot);
-            }
-        }
-        None
+    /// Returns the open connection for a request whose own was lost before it was sent.
+    pub(super) fn choose_again(&mut self, requester: Requester, now: Timestamp) -> Option<u32> {
+        self.placement.choose_again(&mut self.pool, requester, now)
     }
 
     /// Begins to open a connection to this origin for a request of this user. Uses the first of `endpoints` that allows
@@ -194,12 +155,12 @@ impl<P: Protocol> Connections<P> {
         endpoints: &[Endpoint],
         protocol: &P,
         opener: Tag,
-        (user, origin): (u32, u32),
+        requester: Requester,
         now: Timestamp,
     ) -> Result<u32, Cause> {
         let open = self.pool.open();
         let ports = &mut self.ports;
-        let mut address = self.by_origin[origin as usize].address;
+        let mut address = self.by_origin[requester.origin as usize].address;
         let mut race = Race::new(address, endpoints.len() as u32);
         let mut connection = loop {
             let endpoint = &endpoints[address as usize];
@@ -211,15 +172,11 @@ impl<P: Protocol> Connections<P> {
         let has_others = endpoints.len() > 1;
         connection.race = has_others.then(|| Box::new(race.with_own(address)));
         self.opening += 1;
-        let token = self.pool.insert(connection, origin);
+        let token = self.pool.insert(connection, requester.origin);
         if has_others {
             self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
         }
-        match &mut self.session_connections {
-            Some(sessions) => sessions.assign(user, origin, token),
-            None if P::MULTIPLEXED => self.by_origin[origin as usize].live.push(token.slot()),
-            None => {}
-        }
+        self.placement.add(token, requester);
         Ok(token.slot())
     }
 
@@ -268,12 +225,12 @@ impl<P: Protocol> Connections<P> {
     }
 
     pub(super) fn mark_opening_failed(&mut self, origin: u32, now: Timestamp) {
-        self.by_origin[origin as usize].opening_rests_until = now + REST;
+        self.placement.rest(origin, now + REST);
     }
 
     /// Marks the connection in this slot as open, and returns the request that opened it.
     pub(super) fn mark_open(&mut self, slot: u32) -> Tag {
-        self.by_origin[self.pool.origin(slot) as usize].opening_rests_until = Timestamp::ZERO;
+        self.placement.rest(self.pool.origin(slot), Timestamp::ZERO);
         self.opening -= 1;
         let connection = self.pool.get(slot);
         connection.phase = Phase::Open;
@@ -304,9 +261,7 @@ impl<P: Protocol> Connections<P> {
     }
 
     pub(super) fn retire(&mut self, slot: u32) {
-        if self.shares_connections() {
-            self.by_origin[self.pool.origin(slot) as usize].live.retain(|live| *live != slot);
-        }
+        self.placement.retire(slot, self.pool.origin(slot));
     }
 
     pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Session>> {
@@ -317,29 +272,32 @@ impl<P: Protocol> Connections<P> {
         connection
     }
 
-    /// Returns true if some origin has no idle connection and an answer may free one. Never true if the server closes
-    /// each connection, or if connections are multiplexed.
+    /// Returns true if some origin has no idle connection and an answer may free one.
     #[inline]
     pub(super) fn one_may_become_idle(&self) -> bool {
-        !P::MULTIPLEXED && self.pool.reuses && self.pool.an_origin_has_no_idle()
+        self.placement.one_may_become_idle(&self.pool)
     }
 
-    /// Returns the number of requests that may be in flight at once on all multiplexed connections together. Each
-    /// connection that may still be opened counts as one request: the one that opens it. With several origins, waiting
-    /// requests count too, so that requests waiting at one origin do not hold up another.
-    pub(super) fn capacity(&mut self) -> u64 {
-        let unopened = self.by_origin.iter().map(|of| self.limit.saturating_sub(of.live.len() as u64));
-        let unopened = unopened.fold(0, u64::saturating_add);
+    /// Returns how many requests may be in flight at once, if the connections decide this.
+    pub(super) fn capacity(&mut self) -> Option<u64> {
+        let capacity = self.placement.capacity(&self.pool, self.waiting)?;
         let allowed = self.pool.iter().filter_map(|connection| connection.session.peer_limit()).min();
         self.streams.allowed = [self.streams.allowed, allowed].into_iter().flatten().min();
-        let waiting = if self.by_origin.len() > 1 { self.waiting } else { 0 };
-        let open = self.pool.iter().map(|connection| connection.session.capacity());
-        open.fold(unopened.saturating_add(waiting), u64::saturating_add)
+        Some(capacity)
     }
 
+    /// Returns true if the connection in this slot, if there is one, matches answers to requests by their order.
+    pub(super) fn answers_in_order(&mut self, slot: Option<u32>) -> bool {
+        slot.and_then(|slot| self.pool.at(slot)).is_some_and(|connection| connection.session.answers_in_order())
+    }
+
+    /// Notes that the connection in this slot may have something to send.
+    #[inline]
     pub(super) fn touch(&mut self, slot: u32) {
-        let is_news = |connection: &mut Connection<_>| !std::mem::replace(&mut connection.is_dirty, true);
-        if P::MULTIPLEXED && self.open(slot).is_some_and(is_news) {
+        let is_news = |connection: &mut Connection<P::Session>| {
+            connection.session.may_send() && !std::mem::replace(&mut connection.is_dirty, true)
+        };
+        if self.open(slot).is_some_and(is_news) {
             self.dirty.push(slot);
         }
     }

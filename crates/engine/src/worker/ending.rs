@@ -8,15 +8,15 @@ use truetail_run::{CpuTime, GeneratorStats};
 use super::Worker;
 use super::clock::CompletionTime;
 use super::receiver::LONGEST_TURN;
-use super::session_connections::SessionConnections;
 use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
+use crate::placement::Placement;
 use crate::protocol::observer::EndedRequest;
 use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
 use crate::result::{WorkerResult, worker_stats};
 use crate::target::request_set::RequestId;
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Handles the events of a connection until `now`. `stamp` is the kernel's stamp of the bytes that caused them.
     #[inline]
     pub(super) fn handle_events(&mut self, slot: u32, now: Timestamp, stamp: Option<WallTime>) {
@@ -44,7 +44,7 @@ impl<P: Protocol> Worker<P> {
                 Event::Ended(ended) => {
                     let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now, remember));
                     self.request_ended(ended, arrived, stamp, now, last_end == Some(nth));
-                    is_settled &= P::MULTIPLEXED && !self.connections.is_waited_for(slot);
+                    is_settled &= self.connections.placement.sends_together() && !self.connections.is_waited_for(slot);
                 }
                 Event::Stray => self.receiver.stray_answers += 1,
                 Event::RoomChanged | Event::GoingAway => is_settled = false,
@@ -94,22 +94,20 @@ impl<P: Protocol> Worker<P> {
     /// Updates a connection after a request ended or its room changed. A closing connection is closed when its last
     /// request has ended, a free one becomes idle, and the driver learns the new capacity.
     fn settle(&mut self, slot: u32, now: Timestamp) {
-        let is_idle = self.connections.pool.is_idle(slot);
         if let Some(connection) = self.connections.pool.at(slot) {
             let is_free = connection.session.in_flight() == 0 && connection.opener.is_none();
             let is_closing = connection.phase == Phase::Closed
                 || connection.session.is_closing()
-                || (!P::MULTIPLEXED && !connection.is_reusable());
+                || (connection.session.answers_in_order() && !connection.is_reusable());
             if is_free && is_closing {
                 self.drop_connection(slot);
             } else if is_closing {
                 self.connections.retire(slot);
-            } else if is_free && !P::MULTIPLEXED && !is_idle {
+            } else if is_free {
                 connection.was_idle = true;
-                if self.connections.session_connections.is_none() {
-                    self.connections.pool.make_idle(slot);
+                if self.connections.release(slot) {
+                    return;
                 }
-                return;
             }
         }
         self.update_capacity(now);
@@ -154,11 +152,12 @@ impl<P: Protocol> Worker<P> {
         let opens = slot.is_some_and(|slot| self.connections.pool.get(slot).opener.is_some());
         match slot {
             Some(slot) if !opens => {
+                let is_shared = self.connections.placement.sends_together();
                 let received = self.connections.pool.get(slot).session.cancel(key, &mut self.events);
                 self.end(tag, completion, outcome, received);
                 self.connections.touch(slot);
                 self.handle_events(slot, now, None);
-                if P::MULTIPLEXED && outcome != Outcome::InFlightAtEnd && self.connections.is_waited_for(slot) {
+                if outcome != Outcome::InFlightAtEnd && is_shared && self.connections.is_waited_for(slot) {
                     self.update_capacity(now);
                 }
             }
@@ -202,23 +201,21 @@ impl<P: Protocol> Worker<P> {
         // On a schedule, the permit was available to the next request since the answer arrived. In a closed loop the
         // user is this worker, and continues when it has read the answer.
         let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
-        let is_over = if P::IS_SCRIPTED {
+        let is_over = if self.events.are_scripted() {
             let think = self.events.script().think(user);
             self.driver.complete_step(user, free, think.map(|think| free + think))
         } else {
             self.driver.complete(user, free)
         };
-        if let Some(sessions) = &mut self.connections.session_connections
-            && is_over
-        {
-            sessions.end_session(user);
+        if is_over {
+            self.connections.placement.end_session(user);
         }
     }
 
     /// Closes the connections of sessions that are over. They carry no requests.
     #[inline]
     pub(super) fn close_left_connections(&mut self) {
-        while let Some(token) = self.connections.session_connections.as_mut().and_then(SessionConnections::take_left) {
+        while let Some(token) = self.connections.placement.take_left() {
             if self.connections.pool.find(token).is_some() {
                 self.drop_connection(token.slot());
             }
@@ -250,7 +247,7 @@ impl<P: Protocol> Worker<P> {
                 continue;
             }
             let Some(Unissued { arrival, user, session }) = self.driver.pop_unissued_with_session() else { return };
-            let request = if P::IS_SCRIPTED {
+            let request = if self.events.are_scripted() {
                 RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
             } else {
                 self.config.requests.choose(arrival.index)
@@ -275,10 +272,10 @@ impl<P: Protocol> Worker<P> {
         }
         self.flush_all();
         let ended = self.clock.now();
-        if P::MULTIPLEXED {
+        if self.protocol.carries_several() {
             self.connections.pool.taken().into_iter().for_each(|slot| self.drop_connection(slot));
         }
-        if P::IS_SCRIPTED {
+        if self.events.are_scripted() {
             self.driver.end_sessions_at(ended);
         }
         self.count_out(ended);
@@ -288,7 +285,7 @@ impl<P: Protocol> Worker<P> {
             connections_opened: self.connections.pool.opened,
             connections_peak: self.connections.pool.peak,
             ticks: self.sleeper.sent_in_ticks(),
-            streams: P::MULTIPLEXED.then_some(self.connections.streams),
+            streams: self.protocol.carries_several().then_some(self.connections.streams),
             stray_answers: self.receiver.stray_answers,
             skipped_lines: self.protocol.take_skipped_lines(),
             unstamped: self.receiver.unstamped,

@@ -5,6 +5,7 @@ use truetail_model::record::{KnockOn, StartDelay};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::deadlines::Deadlines;
+use crate::placement::Requester;
 use crate::protocol::Tag;
 use crate::target::request_set::RequestId;
 use crate::worker_instant::WorkerInstant;
@@ -45,6 +46,11 @@ pub(super) struct RareTimes {
 }
 
 impl Exchange {
+    #[inline]
+    pub(super) fn requester(&self) -> Requester {
+        Requester { user: self.user, origin: self.origin }
+    }
+
     /// Returns true if a connection was opened for this request.
     #[inline]
     pub(super) fn has_opened(&self) -> bool {

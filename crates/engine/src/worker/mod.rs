@@ -5,7 +5,7 @@
 //!
 //! No step leads back to itself, which `tests/steps.py` checks. A step that wants an earlier one to follow notes it,
 //! and the loop does it: connections to send on in `Connections::dirty`, connections to read on in `Receiver::unread`,
-//! requests to place again in `OriginConnections::waiting`, and connections to close in `SessionConnections::left`.
+//! requests to place again in `OriginConnections::waiting`, and connections to close in `PerSession::left`.
 //!
 //! | file | contents |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | `ending` | ends of requests and of the run, and their records |
 //! | `sleeping`, `oversleep`, `pace` | sleeps between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
-//! | `connections`, `session_connections`, `in_flight`, `deadlines` | open connections and requests in flight |
+//! | `connections`, `in_flight`, `deadlines` | open connections and requests in flight |
 //! | `ledger`, `target_tallies` | records |
 
 mod clock;
@@ -35,7 +35,6 @@ mod placing;
 mod receiver;
 mod receiving;
 mod sending;
-mod session_connections;
 mod sleeping;
 mod starting;
 pub(crate) mod target_tallies;
@@ -49,6 +48,7 @@ use truetail_reactor::{Reactor, Readiness, ReadinessEvents as Reports, minimize_
 use crate::connection::{LocalPorts, Phase, Token};
 use crate::control::StopRequest;
 use crate::host;
+use crate::placement::Placement;
 use crate::protocol::{Events, Protocol};
 use crate::result::WorkerResult;
 pub(crate) use clock::WorkerClock;
@@ -72,7 +72,7 @@ enum NextAction {
     Finish,
 }
 
-pub(crate) struct Worker<P: Protocol> {
+pub(crate) struct Worker<P: Protocol, L: Placement<P>> {
     config: WorkerConfig,
     driver: Driver,
     ledger: Ledger,
@@ -81,14 +81,14 @@ pub(crate) struct Worker<P: Protocol> {
     sleeper: Sleeper,
     protocol: P,
     events: Events,
-    connections: Connections<P>,
+    connections: Connections<P, L>,
     in_flight: InFlight,
     receiver: Receiver,
     /// True if no request was started since the worker last looked for answers.
     has_polled: bool,
 }
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(crate) fn new(
         config: WorkerConfig,
         driver: Driver,
@@ -96,9 +96,9 @@ impl<P: Protocol> Worker<P> {
         protocol: P,
         events: Events,
         reactor: Reactor,
-    ) -> Worker<P> {
+    ) -> Worker<P, L> {
         let ports = LocalPorts::new(config.share.index, config.share.workers);
-        let stamps_each = config.stamped && !P::MULTIPLEXED;
+        let stamps_each = config.stamped && !protocol.carries_several();
         let habits = SleepSettings { timing: config.timing, model: config.model, stamps_each };
         Worker {
             clock: WorkerClock::new(config.start.clock),

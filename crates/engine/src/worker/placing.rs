@@ -3,19 +3,20 @@
 use truetail_model::time::Timestamp;
 
 use super::Worker;
+use crate::placement::{Placement, Requester};
 use crate::protocol::{Protocol, Session, Tag};
 use crate::worker_instant::WorkerInstant;
 
 /// Most waiting requests that are placed in a row. The next turn of the worker places the rest.
 const PLACED_IN_A_ROW: u32 = 256;
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
         let exchange = self.in_flight.get(tag);
-        let user = exchange.user;
-        let origin = exchange.origin;
-        match self.connections.choose(user, origin, now) {
+        let requester = exchange.requester();
+        let origin = requester.origin;
+        match self.connections.choose(requester, now) {
             Some(slot) => self.begin_on(slot, tag, now),
             None if self.connections.may_open(origin) => self.open_connection(tag, now),
             // Happens if another origin has room, or if a lost connection had more unsent requests than the other
@@ -28,14 +29,14 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Begins a request on an open connection. On a multiplexed connection it is sent with all other due requests.
+    /// Begins a request on an open connection, and sends it at once or together with all other due requests.
     #[inline]
     pub(super) fn begin_on(&mut self, slot: u32, tag: Tag, now: Timestamp) {
         let Some(connection) = self.connections.open(slot) else { return };
         let exchange = self.in_flight.get(tag);
         exchange.connection = Some(slot);
         exchange.key = connection.session.begin(&self.protocol, tag, exchange.request, &mut self.events);
-        if P::MULTIPLEXED {
+        if self.connections.placement.sends_together() {
             self.connections.touch(slot);
             self.handle_events(slot, now, None);
         } else {
@@ -71,9 +72,8 @@ impl<P: Protocol> Worker<P> {
                     return self.update_capacity(now);
                 }
                 left -= 1;
-                let user = self.in_flight.get(tag).user;
-                // Without multiplexing, other idle connections may be as dead as the lost one.
-                let slot = if P::MULTIPLEXED { self.connections.choose(user, origin, now) } else { None };
+                let requester: Requester = self.in_flight.get(tag).requester();
+                let slot = self.connections.choose_again(requester, now);
                 if slot.is_none() && !self.connections.may_open(origin) {
                     break;
                 }
@@ -107,8 +107,7 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn update_cap(&mut self, now: Timestamp) {
         /// A capacity from here on means no limit.
         const UNLIMITED: u64 = 1 << 31;
-        if self.connections.shares_connections() {
-            let capacity = self.connections.capacity();
+        if let Some(capacity) = self.connections.capacity() {
             self.driver.set_cap((capacity < UNLIMITED).then_some(capacity), now);
         }
     }

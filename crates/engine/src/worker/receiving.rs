@@ -9,9 +9,10 @@ use super::receiver::{READ_BUFFER, READS_AT_LAST, READS_IN_A_ROW};
 use super::sleeping::Sleeper;
 use crate::connection::timestamps::WallTime;
 use crate::connection::{Connection, Phase, Token};
+use crate::placement::Placement;
 use crate::protocol::{Closed, Protocol, Tag};
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     fn read_on(&mut self, token: Token) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         connection.is_unread = false;
@@ -107,8 +108,7 @@ impl<P: Protocol> Worker<P> {
             // did not accept.
             Some(_) if refused => self.handle_refused_connection(slot, now),
             Some(how) => self.handle_lost_connection(slot, how, now, stamp),
-            None if P::MULTIPLEXED => self.connections.touch(slot),
-            None => {}
+            None => self.connections.touch(slot),
         }
         end.is_none().then_some(count)
     }
@@ -151,6 +151,7 @@ impl<P: Protocol> Worker<P> {
     ) -> Result<CompletionTime, Outcome> {
         let exchange = self.in_flight.get(tag);
         let sent = exchange.started.instant;
+        let slot = exchange.connection;
         match arrived.filter(|arrived| *arrived >= sent) {
             Some(arrived) if last => Ok(CompletionTime::stamped(arrived, now)),
             Some(arrived) => {
@@ -158,7 +159,10 @@ impl<P: Protocol> Worker<P> {
                 Ok(CompletionTime::stamped(arrived.min(noticed.arrived), now))
             }
             // On a new connection a server may speak first, for example to say why it refuses the request.
-            None if P::MATCHED_BY_ORDER && !exchange.has_opened() && self.clock.is_before(stamp, sent) => {
+            None if !exchange.has_opened()
+                && self.connections.answers_in_order(slot)
+                && self.clock.is_before(stamp, sent) =>
+            {
                 Err(Outcome::Malformed(Cause::EarlyAnswer))
             }
             None => {

@@ -3,19 +3,20 @@
 use truetail_model::time::Timestamp;
 
 use super::{Worker, receiver};
+use crate::placement::Placement;
 use crate::protocol::{Closed, Protocol, Session, Tag};
 use crate::worker_instant::WorkerInstant;
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Sends on every connection that may have something to send.
     pub(super) fn flush_all(&mut self) {
         // The second round is for requests that the first moved to another connection.
         for _ in 0..2 {
             self.place_waiting();
-            if !P::MULTIPLEXED {
+            let dirty = self.connections.take_dirty();
+            if dirty.is_empty() {
                 return;
             }
-            let dirty = self.connections.take_dirty();
             for slot in &dirty {
                 let now = self.clock.now();
                 self.flush(*slot, now);
@@ -57,7 +58,8 @@ impl<P: Protocol> Worker<P> {
     fn fail_sending(&mut self, slot: u32, took_nothing: bool) {
         let token = self.connections.pool.token(slot);
         let Some(connection) = self.connections.open(slot) else { return };
-        let is_unasked = P::MATCHED_BY_ORDER && took_nothing && connection.was_idle && connection.blocked.is_none();
+        let is_in_order = connection.session.answers_in_order();
+        let is_unasked = is_in_order && took_nothing && connection.was_idle && connection.blocked.is_none();
         if !is_unasked {
             self.read(token, true, receiver::READS_AT_LAST);
         }

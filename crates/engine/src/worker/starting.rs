@@ -7,6 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::in_flight::Exchange;
 use super::receiver::LONGEST_TURN;
 use super::{NextAction, REPORTS, Worker};
+use crate::placement::Placement;
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestId;
 
@@ -16,7 +17,7 @@ const STARTS_IN_A_ROW: u32 = 32;
 /// then sending all due requests costs less than alternating.
 const BATCH: u32 = REPORTS as u32;
 
-impl<P: Protocol> Worker<P> {
+impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Starts requests that are due at `now` or soon after, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
     pub(super) fn start_due(&mut self, mut now: Timestamp) -> NextAction {
         self.close_left_connections();
@@ -71,7 +72,7 @@ impl<P: Protocol> Worker<P> {
     /// arrival's session, if any.
     #[inline]
     fn request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
-        if !P::IS_SCRIPTED {
+        if !self.events.are_scripted() {
             let request = self.config.requests.choose(start.arrival.index);
             return Some((request, self.config.requests.origin(request)));
         }
@@ -98,7 +99,7 @@ impl<P: Protocol> Worker<P> {
         self.sleeper.count_start(start.arrival.intended_start);
         let asked = self.request_for(&start);
         // The time that a script takes to make its request is generator lag, and not part of the server's times.
-        let now = if P::IS_SCRIPTED { self.clock.now() } else { now };
+        let now = if self.events.are_scripted() { self.clock.now() } else { now };
         let Some((request, origin)) = asked else { return self.end_empty_session(&start, now) };
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
@@ -118,7 +119,7 @@ impl<P: Protocol> Worker<P> {
             key: 0,
         });
         self.events.observe_begin(tag, request.target, start.arrival);
-        if P::MULTIPLEXED {
+        if self.protocol.carries_several() {
             let waiting = self.connections.waiting();
             let streams = &mut self.connections.streams;
             streams.peak = streams.peak.max(self.in_flight.len() as u64 - waiting);

@@ -21,6 +21,7 @@ use super::*;
 use crate::checkpoint::Mailbox;
 use crate::connection::timestamps;
 use crate::control::Control;
+use crate::placement::OneEach;
 use crate::protocol::http1::Http1;
 use crate::start::Start;
 use crate::target::destination::DestinationSettings;
@@ -62,7 +63,7 @@ fn workload(requests: u64, timeout: Option<Nanos>) -> Workload {
 }
 
 struct Stage {
-    worker: Worker<Http1>,
+    worker: Worker<Http1, OneEach>,
     reports: Reports,
     listener: TcpListener,
 }
@@ -83,7 +84,7 @@ impl Stage {
             start: Start::with(MonotonicClock::starting_now()),
             destinations: vec![DestinationSettings { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
             requests: one_request(),
-            most_connections: Some(100),
+            most_connections: 100,
             timeout,
             stamped,
             timing,
@@ -113,7 +114,7 @@ impl Stage {
     }
 
     /// Starts and polls until `done`.
-    fn run_until(&mut self, done: impl Fn(&Worker<Http1>) -> bool) {
+    fn run_until(&mut self, done: impl Fn(&Worker<Http1, OneEach>) -> bool) {
         let since = Instant::now();
         while !done(&self.worker) {
             assert!(since.elapsed().as_secs() < 20, "{:?}", self.tally());
@@ -162,11 +163,11 @@ fn answer_all(streams: &mut [TcpStream]) {
     streams.iter_mut().for_each(|stream| stream.write_all(ANSWER).unwrap());
 }
 
-fn all_connected(worker: &Worker<Http1>) -> bool {
+fn all_connected(worker: &Worker<Http1, OneEach>) -> bool {
     worker.connections.pool.iter().all(|connection| connection.phase == Phase::Open)
 }
 
-fn all_ended(worker: &Worker<Http1>) -> bool {
+fn all_ended(worker: &Worker<Http1, OneEach>) -> bool {
     worker.driver.in_flight() == 0
 }
 

@@ -28,11 +28,6 @@ impl<R: RequestSource> Http1<R> {
 impl<R: RequestSource> Protocol for Http1<R> {
     type Session = Http1Session;
 
-    const MULTIPLEXED: bool = false;
-    const MATCHED_BY_ORDER: bool = true;
-    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = None;
-    const IS_SCRIPTED: bool = R::IS_MADE_IN_RUN;
-
     fn session(&self) -> Http1Session {
         Http1Session { parser: ResponseParser::new(), current: None, sent: 0, is_closing: false }
     }

@@ -7,9 +7,6 @@ use crate::target::request_set::{RequestId, RequestSet};
 
 /// Source of the bytes of requests, chosen at compile time: requests made before the run cost nothing extra.
 pub(crate) trait RequestSource: Clone + Debug + Send + 'static {
-    /// True if requests are made during the run.
-    const IS_MADE_IN_RUN: bool;
-
     fn bytes(&self, id: RequestId) -> &[u8];
 
     /// Returns true for a HEAD request, whose answer has no body.
@@ -22,8 +19,6 @@ pub(crate) trait RequestSource: Clone + Debug + Send + 'static {
 }
 
 impl RequestSource for RequestSet {
-    const IS_MADE_IN_RUN: bool = false;
-
     #[inline]
     fn bytes(&self, id: RequestId) -> &[u8] {
         self.bytes(id)
@@ -36,8 +31,6 @@ impl RequestSource for RequestSet {
 }
 
 impl RequestSource for MadeInRun {
-    const IS_MADE_IN_RUN: bool = true;
-
     fn bytes(&self, id: RequestId) -> &[u8] {
         self.bytes(id)
     }

@@ -58,8 +58,6 @@ impl FieldsMadeInRun {
 }
 
 impl FieldSource for FieldsMadeInRun {
-    const IS_MADE_IN_RUN: bool = true;
-
     type Block<'a> = MadeBlock<'a>;
 
     fn get(&self, id: RequestId) -> MadeBlock<'_> {

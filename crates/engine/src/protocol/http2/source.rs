@@ -8,9 +8,6 @@ use crate::target::request_set::RequestId;
 
 /// Source of the fields of requests, chosen at compile time: blocks that were made before the run cost nothing extra.
 pub(crate) trait FieldSource: Clone + Debug + Send + 'static {
-    /// True if requests are made during the run.
-    const IS_MADE_IN_RUN: bool;
-
     type Block<'a>: RequestBlock<'a>
     where
         Self: 'a;
@@ -35,8 +32,6 @@ pub(crate) trait RequestBlock<'a>: Copy {
 }
 
 impl FieldSource for Arc<FieldBlocks> {
-    const IS_MADE_IN_RUN: bool = false;
-
     type Block<'a> = FieldBlock<'a>;
 
     #[inline]

@@ -24,10 +24,6 @@ pub(crate) struct LineSession {
 impl Protocol for Line {
     type Session = LineSession;
 
-    const MULTIPLEXED: bool = false;
-    const MATCHED_BY_ORDER: bool = true;
-    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = None;
-
     fn session(&self) -> LineSession {
         LineSession::default()
     }

@@ -36,7 +36,7 @@ impl<C: Case> Client<C> {
 
     /// Returns how many requests a connection carries at once, at most four.
     fn requests() -> Tag {
-        if C::Protocol::MULTIPLEXED { 4 } else { 1 }
+        if C::protocol().carries_several() { 4 } else { 1 }
     }
 
     fn with<T>(&mut self, act: impl FnOnce(&mut Client<C>, &mut Events) -> T) -> T {

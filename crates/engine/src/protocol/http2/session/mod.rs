@@ -56,10 +56,13 @@ impl<F: FieldSource> Http2<F> {
 impl<F: FieldSource> Protocol for Http2<F> {
     type Session = Http2Session;
 
-    const MULTIPLEXED: bool = true;
-    const MATCHED_BY_ORDER: bool = false;
-    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = Some((b"h2", Cause::NoHttp2));
-    const IS_SCRIPTED: bool = F::IS_MADE_IN_RUN;
+    fn carries_several(&self) -> bool {
+        true
+    }
+
+    fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {
+        Some((b"h2", Cause::NoHttp2))
+    }
 
     fn session(&self) -> Http2Session {
         Http2Session::new(self.max_streams, self.keeps_fields)
@@ -281,6 +284,15 @@ impl<F: FieldSource> Session<Http2<F>> for Http2Session {
 
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64 {
         Http2Session::cancel(self, key, events)
+    }
+
+    fn answers_in_order(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn may_send(&self) -> bool {
+        !self.out.pending().is_empty() || !self.streams.waiting.is_empty()
     }
 
     fn say_goodbye(&mut self) {
