@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use truetail_analysis::audit::{Auditor, Corrected, Correction, Corrector};
-use truetail_import::{Format, ImportOptions, all, by_name};
+use truetail_import::{Format, ImportOptions, Excerpt, all, by_name};
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
@@ -23,7 +23,7 @@ static OPTIONS: LazyLock<ImportOptions> = LazyLock::new(|| ImportOptions {
 });
 
 fuzz_target!(|input: &[u8]| {
-    let _ = FORMAT.likeness(input);
+    let _ = FORMAT.likeness(&Excerpt::new(input));
     let mut requests = 0u64;
     let mut rest = input;
     let mut auditor = Auditor::new();

@@ -8,12 +8,12 @@ use crate::rows::Rows;
 use crate::rows::number::Unit;
 use crate::tables::SimpleTable;
 use crate::whole::file::{WholeFile, all_marks, refused, run, run_of, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static REPORT: WholeFile = WholeFile {
     info: &FormatInfo { name: "ab-report", about: "the report that ab prints", tool: Some("ab") },
     model: Some(LoadModelKind::Closed),
-    likeness: |head| all_marks(head, &["This is ApacheBench", "Complete requests:"]),
+    likeness: |excerpt| all_marks(excerpt, &["This is ApacheBench", "Complete requests:"]),
     parse: report,
 };
 
@@ -51,8 +51,8 @@ fn concurrency(text: &str) -> Option<u32> {
     text.lines().find_map(|line| line.strip_prefix("Concurrency Level:")?.trim().parse().ok())
 }
 
-fn percentiles_likeness(head: &[u8]) -> Likeness {
-    if head.starts_with(b"Percentage served,Time in ms") { Likeness::Yes } else { Likeness::No }
+fn percentiles_likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    if excerpt.first_line().starts_with(b"Percentage served,Time in ms") { Likeness::Yes } else { Likeness::No }
 }
 
 /// Reads the times at 0 %, 1 %, … 100 %, in microseconds.

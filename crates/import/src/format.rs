@@ -3,8 +3,8 @@ use std::io::BufRead;
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignRun};
 
-use crate::ImportError;
 use crate::rows::number::Unit;
+use crate::{Excerpt, ImportError};
 
 /// Receives each request as it is read.
 pub type RequestSink<'a> = dyn FnMut(&ForeignRequest) + 'a;
@@ -90,8 +90,8 @@ pub trait Format: Sync {
         options.refuse_all(self.info())
     }
 
-    /// Compares the start of a file with this format. `head` holds a short file whole, or else at least 64 KiB.
-    fn likeness(&self, head: &[u8]) -> Likeness;
+    /// Compares an excerpt of a file with this format. The content begins with the first line of the excerpt.
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness;
 
     /// Reads a file to its end.
     ///

@@ -4,7 +4,7 @@ use truetail_run::{Claims, FilePlace, ForeignClock, ForeignRun, ForeignStarts, L
 use truetail_tools::files::{GatlingLog, gatling_log};
 
 use crate::whole::file::{WholeFile, content, place_of, refused, request, run, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "gatling-log", about: "Gatling's simulation.log", tool: Some("gatling") },
@@ -15,13 +15,13 @@ pub(crate) static LOG: WholeFile = WholeFile {
 
 /// Recognises a log. A text log begins with a line `RUN`, possibly after assertions. A binary log begins with the kind
 /// 0 and the version, which is a length of four bytes and its digits.
-fn likeness(head: &[u8]) -> Likeness {
-    let is_binary = matches!(head, [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]);
-    if is_text(head) || is_binary {
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    let is_binary = excerpt.is_of_start() && matches!(excerpt.head(), [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]);
+    if is_text(excerpt.head()) || is_binary {
         return Likeness::Yes;
     }
     // Until 2.0 the line of the run began with its class and its name.
-    let line = text(head.split(|byte| *byte == b'\n').next().unwrap_or_default());
+    let line = text(excerpt.first_line());
     match line.split('\t').nth(2) {
         Some("RUN") => Likeness::Near(
             "it is of Gatling 2.0 or older, whose logs are not read: run it with 2.1 or later".to_owned(),
@@ -96,7 +96,7 @@ mod tests {
             ),
         ] {
             for log in [log.to_owned(), format!("{assertion}{assertion}{log}")] {
-                assert_eq!(likeness(log.as_bytes()), Likeness::Yes);
+                assert_eq!(likeness(&Excerpt::new(log.as_bytes())), Likeness::Yes);
                 let (run, durations) = read_text(&log);
                 assert_eq!(
                     (run.version.as_deref(), &durations[..], run.damage.rows_left_out),
@@ -121,6 +121,8 @@ mod tests {
         let (run, durations) = read_text(&log);
         assert_eq!((durations, run.damage.rows_left_out), (vec![10, 1], 4));
         let old = "sim.Basic\tbasic\tRUN\t1795157763037\t \t2.0\nScn\t1\tREQUEST\t\tr1\t1\t2\t3\t4\tOK\t \n";
-        assert!(matches!(likeness(old.as_bytes()), Likeness::Near(why) if why.contains("Gatling 2.0 or older")));
+        assert!(
+            matches!(likeness(&Excerpt::new(old.as_bytes())), Likeness::Near(why) if why.contains("Gatling 2.0 or older"))
+        );
     }
 }

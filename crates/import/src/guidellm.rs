@@ -11,7 +11,7 @@ use truetail_tools::{FailureClassifier, units};
 
 use crate::whole::file::{WholeFile, content, run};
 use crate::whole::json;
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static GUIDELLM: WholeFile = WholeFile {
     info: &FormatInfo { name: "guidellm", about: "GuideLLM's benchmarks.json", tool: Some("guidellm") },
@@ -20,10 +20,12 @@ pub(crate) static GUIDELLM: WholeFile = WholeFile {
     parse: read,
 };
 
-fn likeness(head: &[u8]) -> Likeness {
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
     // The first version of the format names itself only in each benchmark.
-    match json::has_keys(head, &["benchmarks", "guidellm_version"]) {
-        Likeness::Near(_) if json::has_keys(head, &["benchmarks", "request_loader"]) == Likeness::Yes => Likeness::Yes,
+    match json::has_keys(excerpt, &["benchmarks", "guidellm_version"]) {
+        Likeness::Near(_) if json::has_keys(excerpt, &["benchmarks", "request_loader"]) == Likeness::Yes => {
+            Likeness::Yes
+        }
         likeness => likeness,
     }
 }

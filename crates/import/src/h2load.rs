@@ -6,7 +6,7 @@ use truetail_tools::files::h2load_row;
 
 use crate::whole::file::{WholeFile, leave_out, request, run, text};
 use crate::whole::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "h2load-log", about: "the file of 'h2load --log-file'", tool: Some("h2load") },
@@ -19,11 +19,10 @@ pub(crate) static LOG: WholeFile = WholeFile {
 const DIGITS_OF_MICROS: usize = 16;
 
 /// Recognises a file by its first row, because it has no header: three numbers, the first one a time.
-fn likeness(head: &[u8]) -> Likeness {
-    let head = text(head);
-    let first = head.lines().next().unwrap_or_default();
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    let first = text(excerpt.first_line());
     let is_time = first.split('\t').next().is_some_and(|start| start.len() == DIGITS_OF_MICROS);
-    if is_time && h2load_row(first).is_some() { Likeness::Yes } else { Likeness::No }
+    if is_time && h2load_row(&first).is_some() { Likeness::Yes } else { Likeness::No }
 }
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {

@@ -7,8 +7,8 @@ use truetail_tools::files;
 use crate::rows::Rows;
 use crate::rows::number::Unit;
 use crate::tables::SimpleTable;
-use crate::whole::file::{WholeFile, all_marks, refused, run_of, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::whole::file::{WholeFile, all_marks, refused, run_of};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static SUMMARY: WholeFile = WholeFile {
     info: &FormatInfo { name: "hey-summary", about: "the summary that hey prints", tool: Some("hey") },
@@ -31,12 +31,12 @@ pub(crate) static CSV: Rows<SimpleTable> = Rows(SimpleTable {
     )
 });
 
-fn likeness(head: &[u8]) -> Likeness {
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
     // oha's summary has these words too.
-    if !text(head).trim_start().starts_with("Summary:") || text(head).contains("Success rate:") {
+    if !excerpt.text().trim_start().starts_with("Summary:") || excerpt.text().contains("Success rate:") {
         return Likeness::No;
     }
-    all_marks(head, &["Summary:", "Slowest:", "Fastest:", "Requests/sec:"])
+    all_marks(excerpt, &["Summary:", "Slowest:", "Fastest:", "Requests/sec:"])
 }
 
 /// Reads the summary, in seconds with four decimals.

@@ -8,6 +8,7 @@ mod ab;
 mod autocannon;
 pub mod container;
 mod error;
+mod excerpt;
 mod format;
 mod fortio;
 mod gatling;
@@ -17,7 +18,6 @@ mod h2load;
 pub mod habits;
 mod har;
 mod hdr;
-mod head;
 mod hey;
 mod hyperfoil;
 mod jmeter;
@@ -25,6 +25,7 @@ mod k6;
 mod locust;
 mod logs;
 mod oha;
+mod recognise;
 mod rows;
 mod serving;
 mod tables;
@@ -39,10 +40,12 @@ use std::io::{self, BufReader, Cursor, Read};
 
 use truetail_run::ForeignRun;
 
-use head::HEAD;
+use excerpt::HEAD;
+use recognise::InFront;
 use rows::Rows;
 
 pub use error::{ImportError, Unrecognised};
+pub use excerpt::Excerpt;
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
 /// Returns every format, the most specific first.
@@ -100,20 +103,26 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.info().name == name)
 }
 
-/// Returns the first of [`all`] that matches `head`: the whole of a short file, or else at least its first 64 KiB.
+/// Returns the formats that claim a file; the first one reads it. See [`recognise`].
+pub fn claims(excerpt: &Excerpt<'_>) -> Vec<&'static dyn Format> {
+    recognise::claims(excerpt, all()).map_or_else(|_| Vec::new(), |claimed| claimed.formats)
+}
+
+/// Returns the first of [`all`] that claims a file, of which `head` is the whole or else at least the first mebibyte.
+/// A few lines in front of its content do not matter.
 ///
 /// # Errors
 /// [`Unrecognised`], with a description of the file, and similar formats.
 pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
-    let mut near = Vec::new();
-    for format in all().iter().copied() {
-        match format.likeness(head) {
-            Likeness::Yes => return Ok(format),
-            Likeness::Near(why) => near.push((format.info().name, why)),
-            Likeness::No => {}
-        }
+    recognised(&Excerpt::new(head)).map(|(format, _)| format)
+}
+
+/// Also returns the start of the content in bytes.
+fn recognised(excerpt: &Excerpt<'_>) -> Result<(&'static dyn Format, usize), Unrecognised> {
+    match recognise::claims(excerpt, all()) {
+        Ok(claimed) => Ok((claimed.formats[0], claimed.start)),
+        Err(near) => Err(Unrecognised { looks_like: recognise::looks_like(excerpt.head()), near }),
     }
-    Err(Unrecognised { looks_like: head::looks_like(head), near })
 }
 
 /// Reads a stream, which need not be buffered, to its end. Without a `format`, the content decides: if `options` names
@@ -127,46 +136,72 @@ pub fn read(
     options: &ImportOptions,
     sink: &mut RequestSink<'_>,
 ) -> Result<ForeignRun, ImportError> {
+    read_opened(input, &[], format, options, sink)
+}
+
+/// Reads like [`read`] a file of which `later` are pieces of the middle and the end ([`container::Opened`]).
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_opened(
+    input: &mut dyn Read,
+    later: &[Vec<u8>],
+    format: Option<&'static dyn Format>,
+    options: &ImportOptions,
+    sink: &mut RequestSink<'_>,
+) -> Result<ForeignRun, ImportError> {
     let head = read_head(input)?;
     container::refuse_piped(&head)?;
     let packed = head.starts_with(gzip::MAGIC);
     // A binary format may begin with the same two bytes.
     let utf16 = utf16::order(&head).filter(|_| recognise(&head).is_err());
-    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
+    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(BLOCK, input));
     if packed {
         let mut unpacked = gzip::Unpacked::new(whole);
-        let mut run = read_text(&mut unpacked, format, options, sink)?;
+        let mut run = read_text(&mut unpacked, &[], format, options, sink)?;
         unpacked.report(&mut run);
         return Ok(run);
     }
-    let Some(from_bytes) = utf16 else { return read_text(&mut whole, format, options, sink) };
+    let Some(from_bytes) = utf16 else { return read_text(&mut whole, later, format, options, sink) };
     let mut converted = utf16::Converted::new(whole, from_bytes);
-    let mut run = read_text(&mut converted, format, options, sink)?;
+    let mut run = read_text(&mut converted, &[], format, options, sink)?;
     converted.report(&mut run);
     Ok(run)
 }
 
 fn read_text(
     input: &mut dyn Read,
+    later: &[Vec<u8>],
     format: Option<&'static dyn Format>,
     options: &ImportOptions,
     sink: &mut RequestSink<'_>,
 ) -> Result<ForeignRun, ImportError> {
-    let head = read_head(input)?;
-    let format = match format {
-        Some(format) => format,
-        None if options.columns.is_empty() => recognise(&head)?,
-        None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &Rows(user::UserJson),
-        None => &Rows(user::UserCsv),
+    let mut head = read_head(input)?;
+    let excerpt = Excerpt::with_later(&head, later);
+    let (format, start) = match format {
+        Some(format) => (format, recognise::claims(&excerpt, &[format]).map_or(0, |claimed| claimed.start)),
+        None if options.columns.is_empty() => recognised(&excerpt)?,
+        None if excerpt.first_line().trim_ascii_start().starts_with(b"{") => {
+            (&Rows(user::UserJson) as &'static dyn Format, 0)
+        }
+        None => (&Rows(user::UserCsv) as &'static dyn Format, 0),
     };
     format.check(options)?;
-    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
-    let run = format.read(&mut whole, options, sink)?;
+    let in_front = InFront::of(&head, start, format);
+    if in_front.is_some() {
+        recognise::blank(&mut head[..start]);
+    }
+    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(BLOCK, input));
+    let mut run = format.read(&mut whole, options, sink)?;
+    in_front.into_iter().for_each(|lines| lines.report(&mut run));
     Ok(ForeignRun { habits: habits::of(run.tool.unwrap_or(run.format)), ..run })
 }
 
+/// Bytes of the rest of a file that are read at once.
+const BLOCK: usize = 64 << 10;
+
 fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(HEAD);
+    let mut head = Vec::new();
     input.take(HEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }

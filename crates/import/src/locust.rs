@@ -16,12 +16,12 @@ use crate::tables::SimpleTable;
 use crate::whole::file::{WholeFile, refused, run};
 use crate::whole::table::{Table, TableRow};
 use crate::whole::{json, table};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static STATS: WholeFile = WholeFile {
     info: &FormatInfo { name: "locust-stats", about: "the file _stats.csv of 'locust --csv'", tool: Some("locust") },
     model: Some(LoadModelKind::Closed),
-    likeness: |head| table::likeness(head, &["Request Count", "Failure Count", "Median Response Time"]),
+    likeness: |excerpt| table::likeness(excerpt, &["Request Count", "Failure Count", "Median Response Time"]),
     parse: |bytes, _| stats(bytes),
 };
 
@@ -32,7 +32,7 @@ pub(crate) static HISTORY: WholeFile = WholeFile {
         tool: Some("locust"),
     },
     model: Some(LoadModelKind::Closed),
-    likeness: |head| table::likeness(head, &["User Count", "Total Request Count", "Total Median Response Time"]),
+    likeness: |excerpt| table::likeness(excerpt, &["User Count", "Total Request Count", "Total Median Response Time"]),
     parse: |bytes, _| history(bytes),
 };
 
@@ -114,8 +114,8 @@ fn history(bytes: &[u8]) -> Result<ForeignRun, ImportError> {
     Ok(ForeignRun { clock: CLOCK, load, notes, damage: table.damage, ..run(claims) })
 }
 
-fn json_likeness(head: &[u8]) -> Likeness {
-    json::has_keys(head, &["num_requests", "num_failures", "response_times", "total_response_time"])
+fn json_likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    json::has_keys(excerpt, &["num_requests", "num_failures", "response_times", "total_response_time"])
 }
 
 /// The histogram of one request name: count by latency in milliseconds, rounded to two digits.

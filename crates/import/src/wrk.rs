@@ -5,7 +5,7 @@ use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::{ParseError, ToolReport, files};
 
 use crate::whole::file::{WholeFile, refused, run_of, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 /// Both keep whole microseconds.
 const RESOLUTION_NS: u64 = 1_000;
@@ -13,22 +13,22 @@ const RESOLUTION_NS: u64 = 1_000;
 pub(crate) static WRK: WholeFile = WholeFile {
     info: &FormatInfo { name: "wrk", about: "the report that wrk prints", tool: Some("wrk") },
     model: Some(LoadModelKind::Closed),
-    likeness: |head| likeness(head, false),
+    likeness: |excerpt| likeness(excerpt, false),
     parse: |bytes, sink| read(bytes, sink, files::wrk),
 };
 
 pub(crate) static WRK2: WholeFile = WholeFile {
     info: &FormatInfo { name: "wrk2", about: "the report that wrk2 prints", tool: Some("wrk2") },
     model: Some(LoadModelKind::Open),
-    likeness: |head| likeness(head, true),
+    likeness: |excerpt| likeness(excerpt, true),
     parse: |bytes, sink| read(bytes, sink, files::wrk2),
 };
 
 /// Lines of wrk2 only: with `--latency`; in runs of more than 10 s; in shorter runs.
 const ONLY_WRK2: [&str; 3] = ["(HdrHistogram", "Thread calibration:", "-nan      -nan"];
 
-fn likeness(head: &[u8], wrk2: bool) -> Likeness {
-    let head = text(head);
+fn likeness(excerpt: &Excerpt<'_>, wrk2: bool) -> Likeness {
+    let head = excerpt.text();
     let begins = head.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ "));
     if !begins {
         return Likeness::No;

@@ -48,6 +48,8 @@ struct CurlCommand<'a> {
     json: bool,
     get: bool,
     head: bool,
+    /// `-k`, as it is written. It means nothing for http.
+    insecure: Option<String>,
 }
 
 type Words<'a> = std::slice::Iter<'a, &'a [u8]>;
@@ -66,6 +68,7 @@ impl<'a> CurlCommand<'a> {
             json: false,
             get: false,
             head: false,
+            insecure: None,
         }
     }
 
@@ -105,6 +108,7 @@ impl<'a> CurlCommand<'a> {
         match name {
             "get" => self.get = true,
             "head" => self.head = true,
+            "insecure" => self.insecure = Some(as_written.to_owned()),
             "compressed" => self.implied.push("Accept-Encoding: deflate, gzip, br, zstd".to_owned()),
             name if PASSED_OVER.contains(&name) => {}
             _ => return Err(self.unknown(as_written)),
@@ -154,6 +158,10 @@ impl<'a> CurlCommand<'a> {
         match name {
             "request" => self.method = Some(value.parse().map_err(|error| self.invalid(error))?),
             "header" => self.header(value),
+            "user-agent" | "referer" if value.is_empty() => {
+                let header = if name == "referer" { "Referer" } else { "User-Agent" };
+                self.left_out.push(header.to_owned());
+            }
             "user-agent" => self.implied.push(format!("User-Agent: {value}")),
             "referer" => self.implied.push(format!("Referer: {value}")),
             "oauth2-bearer" => self.implied.push(format!("Authorization: Bearer {value}")),
@@ -226,6 +234,10 @@ impl<'a> CurlCommand<'a> {
 
     fn finish(mut self) -> Result<TargetSpec, InputError> {
         let url = self.url.take().ok_or_else(|| self.invalid("curl: the command has no URL"))?;
+        let is_plain = url.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));
+        if let Some(as_written) = self.insecure.as_ref().filter(|_| !is_plain) {
+            return Err(self.unknown(as_written));
+        }
         let mut spec = TargetSpec::new(self.location.clone(), &url);
         let data = self.data.take();
         spec.method = self.method.take().unwrap_or_else(|| match &data {
@@ -299,6 +311,40 @@ mod tests {
 
     const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
+    /// Commands as browsers and tools copy them. bash with curl 7.88 sends the same.
+    const COPIED: [(&str, &str); 18] = [
+        ("-H 'X-Empty;' a", "GET http://a [X-Empty:] "),
+        (
+            "-kX $'POST' -H $'Host: b' --data-binary $'a=1\\x0d\\x0ab' $'http://a'",
+            "POST http://a [Host: b|FORM] a=1\r\nb",
+        ),
+        ("-sSfo /dev/null a", "GET http://a [] "),
+        ("-sSfO -D - -c jar a/b", "GET http://a/b [] "),
+        ("-#q a", "GET http://a [] "),
+        (
+            "--request POST 'http://a' --header 'Content-Type: text/plain' --data 'x'",
+            "POST http://a [Content-Type: text/plain] x",
+        ),
+        ("'http://a' -X 'POST' -H 'accept: */*' -d ''", "POST http://a [accept: */*|FORM] "),
+        ("'http://a' -X 'DELETE' -H 'cookie: s=1'", "DELETE http://a [cookie: s=1] "),
+        (
+            "'http://a' -b 'sid=1; b=2' --compressed --insecure",
+            "GET http://a [Accept-Encoding: deflate, gzip, br, zstd|Cookie: sid=1; b=2] ",
+        ),
+        ("'http://a' --data-raw $'{\"t\":\"it\\'s\\u0021\\\\n\"}'", "POST http://a [FORM] {\"t\":\"it's!\\n\"}"),
+        (
+            "'http://a' --json '{\"a\":' --json '1}'",
+            "POST http://a [Content-Type: application/json|Accept: application/json] {\"a\":1}",
+        ),
+        ("-G 'http://a?x=1' -d a=1 -d b=2", "GET http://a?x=1&a=1&b=2 [] "),
+        ("-G --data-urlencode 'q=a b' -d c --url http://a", "GET http://a?q=a+b&c [] "),
+        ("-IXGET http://a", "GET http://a [] "),
+        ("-d a -d b --data-raw '@c' http://a", "POST http://a [FORM] a&b&@c"),
+        ("-A '' -e http://r http://a", "GET http://a [Referer: http://r] "),
+        ("-H 'X: a:b;' -H 'Y:c' http://a", "GET http://a [X: a:b;|Y:c] "),
+        ("--stderr - --trace-ascii t -w '' http://a", "GET http://a [] "),
+    ];
+
     /// bash with curl 7.88 sends the same bytes.
     #[test]
     fn bytes_that_are_no_text_are_sent() {
@@ -335,11 +381,13 @@ mod tests {
             ("-H 'User-Agent: mine' -A one a", "GET http://a [User-Agent: mine] "),
             ("-i -v -o /dev/null -w '%{http_code}' --http1.1 a", "GET http://a [] "),
             ("--compressed a", "GET http://a [Accept-Encoding: deflate, gzip, br, zstd] "),
-            ("-H 'X-Empty;' a", "GET http://a [X-Empty:] "),
             ("--data-urlencode 'mail@work=a b' a", &format!("POST http://a [{FORM}] mail@work=a+b")),
             ("--data-urlencode '@x=y' --data-urlencode '=p&q' a", &format!("POST http://a [{FORM}] @x=y&p%26q")),
         ] {
             assert_eq!(summary(text), wanted, "{text}");
+        }
+        for (text, wanted) in COPIED {
+            assert_eq!(summary(text), wanted.replace("FORM", FORM), "{text}");
         }
         assert_eq!(spec("-H 'Accept:' -H 'User-Agent:  ' a").left_out, ["Accept", "User-Agent"]);
     }
@@ -352,7 +400,10 @@ mod tests {
             ("-Z a", "option -Z"),
             ("--data=x a", "--data=… is not how curl is given a value; write --data and the value as two words"),
             ("--url=http://a", "--url=… is not how curl is given a value; write --url and the value as two words"),
-            ("-sF x=y a", "option -F"),
+            ("-sF x=y a", "option -F is not supported; write the body with --data-binary"),
+            ("-sSfLo /dev/null a", "option -L is not supported; truetail follows no redirects"),
+            ("-k https://a", "option -k is not supported; use the option --insecure of truetail run"),
+            ("--insecure HTTPS://a", "option --insecure is not supported"),
             ("a -X", "-X needs a value"),
             ("a --data", "--data needs a value"),
             ("a b", "two URLs"),

@@ -17,6 +17,12 @@ pub(crate) fn long_name(letter: char) -> Option<&'static str> {
         'g' => "globoff",
         'N' => "no-buffer",
         'o' => "output",
+        'O' => "remote-name",
+        'J' => "remote-header-name",
+        'D' => "dump-header",
+        'c' => "cookie-jar",
+        'q' => "disable",
+        '#' => "progress-bar",
         'w' => "write-out",
         'L' => "location",
         'k' => "insecure",
@@ -29,7 +35,7 @@ pub(crate) fn long_name(letter: char) -> Option<&'static str> {
 }
 
 /// Options without a value that do not change the request and are ignored.
-pub(crate) const PASSED_OVER: [&str; 10] = [
+pub(crate) const PASSED_OVER: [&str; 14] = [
     "silent",
     "show-error",
     "include",
@@ -40,9 +46,14 @@ pub(crate) const PASSED_OVER: [&str; 10] = [
     "no-buffer",
     "http1.1",
     "no-progress-meter",
+    "progress-bar",
+    "remote-name",
+    "remote-header-name",
+    "disable",
 ];
 /// Options with a value that do not change the request and are ignored.
-pub(crate) const PASSED_OVER_WITH_VALUE: [&str; 2] = ["output", "write-out"];
+pub(crate) const PASSED_OVER_WITH_VALUE: [&str; 7] =
+    ["output", "write-out", "dump-header", "cookie-jar", "stderr", "trace", "trace-ascii"];
 /// Supported options with a value.
 pub(crate) const READ_WITH_VALUE: [&str; 14] = [
     "request",
@@ -67,9 +78,10 @@ pub(crate) fn help_without(as_written: &str) -> &'static str {
         "-L" | "--location" => "truetail follows no redirects; request the URL that they lead to",
         "-F" | "--form" => "write the body with --data-binary and its Content-Type with -H",
         "-m" | "--max-time" | "--connect-timeout" => "use the option --timeout of truetail run",
-        "-k" | "--insecure" | "--unix-socket" | "--resolve" | "--http2" => {
+        "--unix-socket" | "--resolve" | "--http2" => {
             "use the option of the same name of truetail run; it applies to all targets"
         }
+        "-k" | "--insecure" => "use the option --insecure of truetail run; it applies to all targets",
         "--cacert" | "--cert" | "--key" => "use --ca, --cert or --key of truetail run; they apply to all targets",
         _ => "leave it out if the request does not need it",
     }

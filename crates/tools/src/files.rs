@@ -9,9 +9,16 @@ use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 pub use crate::gatling::{GatlingLog, read_log as gatling_log};
 pub use crate::guidellm::GuideLlmMetrics;
 
-/// Returns an output with only standard output.
+/// Returns an output with only standard output. Shells of Windows write line breaks as CR LF, which tools do not.
 fn stdout(bytes: &[u8]) -> ToolOutput {
-    ToolOutput { stdout: bytes.to_vec(), exit_code: Some(0), ..ToolOutput::default() }
+    let mut stdout = Vec::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => stdout.extend(line.iter().chain(b"\n")),
+            None => stdout.extend(line),
+        }
+    }
+    ToolOutput { stdout, exit_code: Some(0), ..ToolOutput::default() }
 }
 
 /// Parses the report that wrk prints.

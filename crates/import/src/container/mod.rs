@@ -12,9 +12,11 @@ mod table;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::ImportOptions;
+use crate::excerpt::{HEAD, PIECE};
 use truetail_run::input;
 
 /// First bytes of such files.
@@ -27,12 +29,14 @@ pub struct Opened {
     pub input: Box<dyn Read>,
     /// Length of the text in bytes, if it is known.
     pub length: Option<u64>,
+    /// Pieces of the middle and the end of a long file, by which its format may be recognised.
+    pub later: Vec<Vec<u8>>,
 }
 
 #[cfg(any(feature = "parquet", feature = "sqlite"))]
 impl Opened {
     fn table(input: impl Read + 'static) -> Opened {
-        Opened { input: Box::new(input), length: None }
+        Opened { input: Box::new(input), length: None, later: Vec::new() }
     }
 }
 
@@ -53,9 +57,24 @@ pub fn open(path: &Path, options: &ImportOptions) -> io::Result<Opened> {
         // Anything but a regular file, such as a named pipe, cannot be read twice.
         _ => {
             let length = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-            Ok(Opened { input: Box::new(io::Cursor::new(head).chain(file)), length })
+            let later = length.map_or_else(|| Ok(Vec::new()), |length| later(&file, length))?;
+            Ok(Opened { input: Box::new(io::Cursor::new(head).chain(file)), length, later })
         }
     }
+}
+
+/// Returns pieces of the middle and the end of a file that is longer than its sampled head.
+fn later(file: &File, length: u64) -> io::Result<Vec<Vec<u8>>> {
+    if length <= HEAD as u64 {
+        return Ok(Vec::new());
+    }
+    let piece = |at: u64| {
+        let mut bytes = vec![0; PIECE];
+        let read = file.read_at(&mut bytes, at)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    };
+    [length / 4, length / 2, length / 4 * 3, length - PIECE as u64].into_iter().map(piece).collect()
 }
 
 /// Refuses containers that come through a pipe.

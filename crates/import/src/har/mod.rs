@@ -21,7 +21,7 @@ pub(crate) use exchange::{NoExchange, no_exchange};
 pub(crate) static HAR: WholeFile = WholeFile {
     info: &FormatInfo { name: "har", about: "an HTTP archive of a browser or a proxy", tool: None },
     model: None,
-    likeness: |head| json::has_keys(head, &["log", "entries", "startedDateTime"]),
+    likeness: |sample| json::has_keys(sample, &["log", "entries", "startedDateTime"]),
     parse: read,
 };
 

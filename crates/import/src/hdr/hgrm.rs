@@ -8,7 +8,7 @@ use truetail_tools::units;
 use super::{HdrFile, MAX_VALUES};
 use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 pub(crate) static HGRM: HdrFile = HdrFile {
     info: &FormatInfo {
@@ -26,8 +26,9 @@ const USUAL_UNIT_NS: u64 = 1_000_000;
 /// The claimed quantiles, as far as the file has lines for them.
 const CLAIMED: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
 
-fn likeness(head: &[u8]) -> Likeness {
-    let first = text(head).lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned).unwrap_or_default();
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    let first =
+        excerpt.text().lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned).unwrap_or_default();
     if !first.starts_with("Value") {
         return Likeness::No;
     }

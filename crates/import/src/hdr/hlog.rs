@@ -16,7 +16,7 @@ use super::intervals::Intervals;
 use super::{HdrFile, MAX_VALUES};
 use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 pub(crate) static HLOG: HdrFile =
     HdrFile { info: &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None }, likeness, read };
@@ -32,11 +32,15 @@ const UNANSWERED: [&str; 2] = ["censored", "failed"];
 /// First characters of a histogram of version 2: in Base64, the bytes 1c 84 93 14, or 1c 84 93 13 without compression.
 const PAYLOADS: [&str; 2] = ["HISTF", "HISTE"];
 
-fn likeness(head: &[u8]) -> Likeness {
-    let head = text(head);
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    let head = excerpt.text();
     let has_payload = PAYLOADS.iter().any(|payload| head.contains(payload));
     let has_head =
         head.contains("#[Histogram log format version") || head.contains("\"StartTimestamp\",\"Interval_Length\"");
+    let first = text(excerpt.first_line());
+    if !first.starts_with(['#', '"']) && !PAYLOADS.iter().any(|payload| first.contains(payload)) {
+        return Likeness::No;
+    }
     match (has_head, has_payload) {
         (_, true) => Likeness::Yes,
         (true, false) => Likeness::Near("it has the head of a log, but no histogram of version 2".to_owned()),

@@ -12,13 +12,13 @@ use std::io::BufRead;
 use truetail_run::ForeignRun;
 
 use crate::rows::number::Unit;
-use crate::whole::file::{checked_bytes, counted, without_mark};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::whole::file::{Checked, counted};
+use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 /// A file of HdrHistogram. Its values have no unit unless the user states one: `--units duration=us`.
 pub(crate) struct HdrFile {
     info: &'static FormatInfo,
-    likeness: fn(&[u8]) -> Likeness,
+    likeness: fn(&Excerpt<'_>) -> Likeness,
     /// Reads the bytes. The second argument is the user's unit in nanoseconds.
     read: fn(&[u8], Option<u64>) -> Result<ForeignRun, ImportError>,
 }
@@ -32,8 +32,8 @@ impl Format for HdrFile {
         options.refuse_columns(self.info)
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        (self.likeness)(without_mark(head))
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        (self.likeness)(excerpt)
     }
 
     fn read(
@@ -43,8 +43,8 @@ impl Format for HdrFile {
         sink: &mut RequestSink<'_>,
     ) -> Result<ForeignRun, ImportError> {
         let unit_ns = options.unit("duration")?.map(Unit::nanos);
-        let bytes = checked_bytes(self, input)?;
-        counted(self.info, sink, |_| (self.read)(without_mark(&bytes), unit_ns))
+        let checked = Checked::read(self, input)?;
+        checked.parse(|bytes| counted(self.info, sink, |_| (self.read)(bytes, unit_ns)))
     }
 }
 

@@ -6,13 +6,12 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
-use crate::head::first_line;
 use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
 use crate::rows::number::{Finest, Unit, time, whole};
 use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::{Header, Table};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jmeter-csv", about: "JMeter's results as CSV (JTL)", tool: Some("jmeter") };
@@ -33,13 +32,13 @@ impl RowFormat for JMeterCsv {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let line = first_line(head);
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let line = excerpt.first_line();
         match Header::with_columns(line, &NEEDED) {
             Ok(_) => Likeness::Yes,
             Err(_) if usual_row(line).is_some() => Likeness::Yes,
             Err("elapsed") => Likeness::Near("the column 'elapsed' is missing".to_owned()),
-            Err(_) if memchr::memmem::find(line, b"elapsed").is_some() => {
+            Err(_) if Header::guess(line).index("elapsed").is_some() => {
                 Likeness::Near("the column 'timeStamp' is missing".to_owned())
             }
             Err(_) => Likeness::No,

@@ -17,7 +17,7 @@ use truetail_tools::FailureClassifier;
 
 use super::bounded::{Bounded, Progress};
 use crate::whole::file::{content, counted, leave_out, run, text};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 pub(crate) struct JMeterXml;
 
@@ -33,8 +33,8 @@ impl Format for JMeterXml {
         INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let head = text(head);
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let head = excerpt.text();
         match (head.contains("<testResults"), head.contains("<httpSample ") || head.contains("<sample ")) {
             (true, true) => Likeness::Yes,
             (true, false) => Likeness::Near("it has 'testResults', but no 'httpSample' and no 'sample'".to_owned()),

@@ -1,10 +1,9 @@
 use super::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
-use crate::head::first_line;
 use crate::rows::instant::instant;
 use crate::rows::number::{Unit, time};
 use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Wrong};
 use crate::tables::{Header, Table, every_row};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo = FormatInfo { name: "k6-csv", about: "k6's samples as CSV", tool: Some("k6") };
 
@@ -18,8 +17,8 @@ impl RowFormat for K6Csv {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let line = first_line(head);
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let line = excerpt.first_line();
         match Header::with_columns(line, &NEEDED) {
             Ok(_) => Likeness::Yes,
             Err(missing) if memchr::memmem::find(line, b"metric_name").is_some() => {

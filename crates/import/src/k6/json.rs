@@ -3,7 +3,7 @@ use crate::rows::json::JsonRow;
 use crate::rows::json_lines::{each_row, first_row};
 use crate::rows::number::Unit;
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Wrong};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 use memchr::memmem::Finder;
 
 static INFO: FormatInfo = FormatInfo { name: "k6-json", about: "k6's samples as JSON lines", tool: Some("k6") };
@@ -36,8 +36,8 @@ impl RowFormat for K6Json {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        match first_row(head, &PATHS) {
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        match first_row(excerpt, &PATHS) {
             Some(row) if row.value(METRIC).is_there() && matches!(row.value(TYPE).text(), "Metric" | "Point") => {
                 Likeness::Yes
             }

@@ -3,9 +3,9 @@
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::files;
 
-use crate::whole::file::{WholeFile, refused, run, text};
+use crate::whole::file::{WholeFile, refused, run};
 use crate::whole::json;
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) static SUMMARY: WholeFile = WholeFile {
     info: &FormatInfo {
@@ -18,12 +18,12 @@ pub(crate) static SUMMARY: WholeFile = WholeFile {
     parse: read,
 };
 
-fn likeness(head: &[u8]) -> Likeness {
+fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
     // Lines of samples name the same metrics.
-    if text(head).contains("\"type\":\"Metric\"") {
+    if excerpt.text().contains("\"type\":\"Metric\"") {
         return Likeness::No;
     }
-    json::has_keys(head, &["metrics", "http_req_duration", "http_reqs"])
+    json::has_keys(excerpt, &["metrics", "http_req_duration", "http_reqs"])
 }
 
 fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {

@@ -8,7 +8,7 @@ use crate::rows::json_lines::{each_row, first_row};
 use crate::rows::number::{Measured, NotUsable, Unit};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::outcome_of;
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "access-json", about: "an access log of nginx or Envoy as JSON lines", tool: None };
@@ -92,8 +92,8 @@ impl RowFormat for AccessJson {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let Some(row) = first_row(head, &Row::paths()).map(Row) else { return Likeness::No };
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let Some(row) = first_row(excerpt, &Row::paths()).map(Row) else { return Likeness::No };
         let envoy = ["start_time", "duration", "response_code"].iter().all(|name| row.value(name).is_there());
         match (row.value("request_time").is_there(), row.end().is_some()) {
             (true, true) => Likeness::Yes,

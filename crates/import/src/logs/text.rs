@@ -6,13 +6,12 @@ use truetail_tools::FailureClassifier;
 
 use super::ServerSeen;
 use super::words::{Kind, Words};
-use crate::head::first_line;
 use crate::rows::instant::instant;
 use crate::rows::json_lines::each_row;
 use crate::rows::number::{Measured, NotUsable, Unit, time, whole};
 use crate::rows::{RowFormat, RowInput, Rows, RunFacts, Wrong};
 use crate::tables::outcome;
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 /// Prefixes of a word with the request time. Without them, it is the first word with three decimals.
 const TIME_NAMES: [&[u8]; 4] = [b"rt=", b"request_time=", b"req_time=", b"reqtime="];
@@ -48,8 +47,8 @@ impl RowFormat for TextLog {
         self.info
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let line = first_line(head);
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let line = excerpt.first_line();
         let mut words = Words::default();
         words.split(line);
         match (self.layout.fields(line, &words), self.layout) {

@@ -1,11 +1,10 @@
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignStarts, LatencyFrom};
 
-use crate::head::first_line;
 use crate::rows::number::Unit;
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken};
 use crate::tables::{Clock, ColumnReader, Columns, Header, Length, Table};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "oha-sqlite", about: "a row for each answer, from 'oha --db-url'", tool: Some("oha") };
@@ -20,8 +19,8 @@ impl RowFormat for OhaTable {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        match Header::with_columns(first_line(head), &NEEDED) {
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        match Header::with_columns(excerpt.first_line(), &NEEDED) {
             Ok(_) => Likeness::Yes,
             Err(missing) if missing != NEEDED[0] => Likeness::Near(format!("the column '{missing}' is missing")),
             Err(_) => Likeness::No,

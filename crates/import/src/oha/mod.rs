@@ -8,9 +8,9 @@ use truetail_tools::files;
 use crate::rows::Rows;
 use crate::rows::number::Unit;
 use crate::tables::SimpleTable;
-use crate::whole::file::{WholeFile, all_marks, refused, run_of, text};
+use crate::whole::file::{WholeFile, all_marks, refused, run_of};
 use crate::whole::json;
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(crate) use database::OhaTable;
 
@@ -47,18 +47,20 @@ pub(crate) static CSV: Rows<SimpleTable> = Rows(SimpleTable {
 pub(crate) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "oha-json", about: "the result of 'oha --output-format json'", tool: Some("oha") },
     model: None,
-    likeness: |head| json::has_keys(head, &["successRate", "responseTimeHistogram", "latencyPercentiles", "slowest"]),
+    likeness: |excerpt| {
+        json::has_keys(excerpt, &["successRate", "responseTimeHistogram", "latencyPercentiles", "slowest"])
+    },
     parse: |bytes, sink| {
         json::check(bytes)?;
         read(bytes, sink, ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() })
     },
 };
 
-fn text_likeness(head: &[u8]) -> Likeness {
-    if !text(head).trim_start().starts_with("Summary:") {
+fn text_likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    if !excerpt.text().trim_start().starts_with("Summary:") {
         return Likeness::No;
     }
-    all_marks(head, &["Success rate:", "Slowest:", "Requests/sec:"])
+    all_marks(excerpt, &["Success rate:", "Slowest:", "Requests/sec:"])
 }
 
 fn read(bytes: &[u8], sink: &mut RequestSink<'_>, clock: ForeignClock) -> Result<ForeignRun, ImportError> {

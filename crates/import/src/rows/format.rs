@@ -3,7 +3,7 @@ use std::io::BufRead;
 use truetail_run::ForeignRun;
 
 use super::{Books, Lines, RunFacts};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 /// A format with a row for each request. [`Rows`] makes a [`Format`] of it.
 pub(crate) trait RowFormat: Sync {
@@ -15,8 +15,8 @@ pub(crate) trait RowFormat: Sync {
         options.refuse_all(self.info())
     }
 
-    /// Compares the start of a file with this format.
-    fn likeness(&self, head: &[u8]) -> Likeness;
+    /// Compares an excerpt of a file with this format.
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness;
 
     /// Returns true if rows are in order of completion.
     fn in_order(&self) -> bool {
@@ -46,8 +46,8 @@ impl<F: RowFormat> Format for Rows<F> {
         self.0.check(options)
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        self.0.likeness(head)
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        self.0.likeness(excerpt)
     }
 
     fn read(
@@ -58,6 +58,7 @@ impl<F: RowFormat> Format for Rows<F> {
     ) -> Result<ForeignRun, ImportError> {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
+        lines.skip_blank_lines()?;
         let mut books = if self.0.in_order() { Books::in_order(sink) } else { Books::in_any_order(sink) };
         let facts = self.0.read(RowInput { lines: &mut lines, books: &mut books, options })?;
         books.close(self.info(), facts)

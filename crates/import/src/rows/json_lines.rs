@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::head::first_line;
+use crate::Excerpt;
 use crate::rows::json::JsonRow;
 use crate::rows::lines::Span;
 use crate::rows::{Books, Lines, Taken, Wrong};
@@ -22,7 +22,7 @@ pub(crate) fn each_row(
 }
 
 /// Returns the first row of a file, if it is a JSON object.
-pub(crate) fn first_row<P: AsRef<str>>(head: &[u8], paths: &[P]) -> Option<JsonRow> {
+pub(crate) fn first_row<P: AsRef<str>>(excerpt: &Excerpt<'_>, paths: &[P]) -> Option<JsonRow> {
     let mut row = JsonRow::new(paths);
-    row.read(first_line(head)).is_ok().then_some(row)
+    row.read(excerpt.first_line()).is_ok().then_some(row)
 }

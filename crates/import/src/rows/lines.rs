@@ -57,6 +57,17 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
+    /// Skips empty lines.
+    pub fn skip_blank_lines(&mut self) -> io::Result<()> {
+        while let Some(span) = self.peek_line()? {
+            if span.too_long || !self.bytes(span).trim_ascii().is_empty() {
+                break;
+            }
+            self.take(span)?;
+        }
+        Ok(())
+    }
+
     /// Returns the next line, or `None` at the end of the file.
     pub fn peek_line(&mut self) -> io::Result<Option<Span>> {
         let mut searched = 0;

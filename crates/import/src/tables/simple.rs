@@ -3,10 +3,9 @@ use truetail_run::{ForeignStarts, LatencyFrom};
 
 use super::columns::{Clock, ColumnReader, Columns, Length};
 use super::{Header, Table};
-use crate::head::first_line;
 use crate::rows::number::Unit;
 use crate::rows::{RowFormat, RowInput, RunFacts};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 /// A table of a tool whose rows are read column by column.
 pub(crate) struct SimpleTable {
@@ -86,8 +85,8 @@ impl RowFormat for SimpleTable {
         self.info
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let line = first_line(head);
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let line = excerpt.first_line();
         let needed = self.needed();
         match Header::with_columns(line, &needed) {
             Ok(_) => Likeness::Yes,

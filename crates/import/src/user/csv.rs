@@ -3,7 +3,7 @@ use truetail_run::ForeignStarts;
 use super::{OF_OUR_DAYS_NS, Wanted, known_units, wrong};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken};
 use crate::tables::{ColumnReader, Columns, Header, Table};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "csv", about: "any table with delimiters, with columns named by --columns", tool: None };
@@ -21,7 +21,7 @@ impl RowFormat for UserCsv {
         Ok(())
     }
 
-    fn likeness(&self, _head: &[u8]) -> Likeness {
+    fn likeness(&self, _sample: &Excerpt<'_>) -> Likeness {
         Likeness::No
     }
 

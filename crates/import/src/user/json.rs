@@ -9,7 +9,7 @@ use crate::rows::json_lines::each_row;
 use crate::rows::number::{Finest, Measured};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::{Clock, Length, is_error, outcome_of};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jsonl", about: "any JSON lines, with keys named by --columns", tool: None };
@@ -27,7 +27,7 @@ impl RowFormat for UserJson {
         Ok(())
     }
 
-    fn likeness(&self, _head: &[u8]) -> Likeness {
+    fn likeness(&self, _sample: &Excerpt<'_>) -> Likeness {
         Likeness::No
     }
 

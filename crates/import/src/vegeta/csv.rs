@@ -1,9 +1,8 @@
 use super::{Attempt, VegetaResults};
-use crate::head::first_line;
 use crate::rows::number::whole;
 use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Wrong};
 use crate::tables::{Table, every_row};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo = FormatInfo { name: "vegeta-csv", about: "Vegeta's results as CSV", tool: Some("vegeta") };
 
@@ -24,8 +23,8 @@ impl RowFormat for VegetaCsv {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        if columns(first_line(head)).is_some() { Likeness::Yes } else { Likeness::No }
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        if columns(excerpt.first_line()).is_some() { Likeness::Yes } else { Likeness::No }
     }
 
     fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {

@@ -3,7 +3,7 @@ use crate::rows::json::JsonRow;
 use crate::rows::json_lines::{each_row, first_row};
 use crate::rows::number::Unit;
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Wrong};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{Excerpt, FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "vegeta-json", about: "Vegeta's results as JSON lines", tool: Some("vegeta") };
@@ -24,8 +24,8 @@ impl RowFormat for VegetaJson {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let row = first_row(head, &PATHS);
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        let row = first_row(excerpt, &PATHS);
         let is_result =
             |row: JsonRow| [TIMESTAMP, LATENCY, CODE, SEQUENCE].iter().all(|path| row.value(*path).is_there());
         if row.is_some_and(is_result) { Likeness::Yes } else { Likeness::No }

@@ -6,7 +6,8 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, UnusedRows};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::recognise::claims;
+use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 /// Limit on a file that is read whole, in bytes.
 pub const MAX_BYTES: u64 = 512 << 20;
@@ -16,7 +17,6 @@ const MAX_VALUE_BYTES: u64 = 2 << 30;
 const BYTES_OF_A_VALUE: u64 = 32;
 const BYTES_OF_AN_OBJECT: u64 = 640;
 
-const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Reads the bytes of a file, and passes its requests to the sink.
@@ -28,7 +28,7 @@ pub(crate) struct WholeFile {
     /// The load model, if the tool has only one.
     pub model: Option<LoadModelKind>,
     /// Compares the start of a file with this format.
-    pub likeness: fn(&[u8]) -> Likeness,
+    pub likeness: fn(&Excerpt<'_>) -> Likeness,
     pub parse: Parse,
 }
 
@@ -37,8 +37,8 @@ impl Format for WholeFile {
         self.info
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        (self.likeness)(without_mark(head))
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        (self.likeness)(excerpt)
     }
 
     fn read(
@@ -47,19 +47,51 @@ impl Format for WholeFile {
         _options: &ImportOptions,
         sink: &mut RequestSink<'_>,
     ) -> Result<ForeignRun, ImportError> {
-        let bytes = checked_bytes(self, input)?;
-        let run = counted(self.info, sink, |sink| (self.parse)(without_mark(&bytes), sink))?;
+        let checked = Checked::read(self, input)?;
+        let run = checked.parse(|bytes| counted(self.info, sink, |sink| (self.parse)(bytes, sink)))?;
         let model = run.load.model.or(self.model);
         Ok(ForeignRun { load: ForeignLoad { model, ..run.load }, ..run })
     }
 }
 
-/// Reads a file. Fails if its start does not match the format, or if it is too long.
-pub(crate) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
-    let bytes = all_bytes(input, MAX_BYTES)?;
-    check(format, &bytes)?;
-    check_values(&bytes, MAX_VALUE_BYTES)?;
-    Ok(bytes)
+/// A file of the right format.
+pub(crate) struct Checked {
+    bytes: Vec<u8>,
+    /// Start of its content in bytes.
+    start: usize,
+}
+
+impl Checked {
+    /// Reads a file. Fails if its content does not match the format, or if it is too long.
+    pub fn read(format: &dyn Format, input: &mut dyn BufRead) -> Result<Checked, ImportError> {
+        let bytes = all_bytes(input, MAX_BYTES)?;
+        let start = check(format, &bytes)?;
+        check_values(&bytes[start..], MAX_VALUE_BYTES)?;
+        Ok(Checked { bytes, start })
+    }
+
+    /// Parses the content. Places that `parse` finds in it become places in the file.
+    pub fn parse(
+        &self,
+        parse: impl FnOnce(&[u8]) -> Result<ForeignRun, ImportError>,
+    ) -> Result<ForeignRun, ImportError> {
+        let (in_front, rest) = self.bytes.split_at(self.start);
+        let lines = line_ends(in_front);
+        let in_file = |place: FilePlace| FilePlace {
+            byte: place.byte + in_front.len() as u64,
+            // A binary file has no lines.
+            line: if place.line == 0 { 0 } else { place.line + lines },
+        };
+        match parse(rest) {
+            Ok(mut run) => {
+                run.damage.first.iter_mut().for_each(|(place, _)| *place = in_file(*place));
+                run.damage.truncated_at = run.damage.truncated_at.map(in_file);
+                Ok(run)
+            }
+            Err(ImportError::Content { place, what }) => Err(content(in_file(place), what)),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// Reads a run, and fills in the facts about the format and the number of requests.
@@ -77,8 +109,8 @@ pub(crate) fn counted(
     Ok(ForeignRun { format: info.name, tool: info.tool, requests, ..run })
 }
 
-/// Refuses a file whose start does not match the format. This can only happen if the user named the format.
-fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), ImportError> {
+/// Returns the start of the content. Refuses a file that does not match the format, which the user named then.
+fn check(format: &dyn Format, bytes: &[u8]) -> Result<usize, ImportError> {
     let refused = |why: &str| {
         let what = format!("this does not begin like {}{why}", format.info().about);
         Err(ImportError::Content { place: FilePlace { byte: 0, line: 1 }, what })
@@ -86,10 +118,9 @@ fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), ImportError> {
     if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
         return refused(": it is in UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
     }
-    match format.likeness(bytes) {
-        Likeness::Yes => Ok(()),
-        Likeness::Near(why) => refused(&format!(": {why}")),
-        Likeness::No => refused(""),
+    match claims(&Excerpt::new(bytes), &[format]) {
+        Ok(claimed) => Ok(claimed.start),
+        Err(near) => refused(&near.first().map(|(_, why)| format!(": {why}")).unwrap_or_default()),
     }
 }
 
@@ -107,7 +138,7 @@ fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError>
 /// Refuses JSON whose values would need more than `most` bytes. A text of 512 MiB can hold many GiB of values.
 /// Characters in quotes count too, which makes little difference.
 fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
-    if !matches!(without_mark(bytes).trim_ascii_start(), [b'{' | b'[', ..]) {
+    if !matches!(bytes.trim_ascii_start(), [b'{' | b'[', ..]) {
         return Ok(());
     }
     let mut taken = 0;
@@ -124,11 +155,6 @@ fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
         }
     }
     Ok(())
-}
-
-/// Removes a UTF-8 byte order mark.
-pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(UTF_8_MARK).unwrap_or(bytes)
 }
 
 /// Returns the place of a byte.
@@ -199,8 +225,8 @@ pub(crate) fn text(head: &[u8]) -> Cow<'_, str> {
 }
 
 /// Looks for lines that begin with `marks` in the start of a file. With only the first one, the file is similar.
-pub(crate) fn all_marks(head: &[u8], marks: &[&str]) -> Likeness {
-    let head = text(head);
+pub(crate) fn all_marks(excerpt: &Excerpt<'_>, marks: &[&str]) -> Likeness {
+    let head = excerpt.text();
     // Text that quotes the output is not the output.
     let begins_a_line = |mark: &&&str| head.lines().any(|line| line.trim_start().starts_with(**mark));
     let Some(first) = marks.first().filter(begins_a_line) else { return Likeness::No };

@@ -6,16 +6,13 @@ use truetail_model::time::Nanos;
 use truetail_run::ClaimedQuantile;
 use truetail_tools::units;
 
-use super::file::{content, place_of, start_of_line, text};
-use crate::{ImportError, Likeness};
+use super::file::{content, place_of, start_of_line};
+use crate::{Excerpt, ImportError, Likeness};
 
 /// Looks for keys in the start of a JSON document. With half of them, the file is similar.
-pub(crate) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
-    let head = text(head);
-    if !head.trim_start().starts_with(['{', '[']) {
-        return Likeness::No;
-    }
-    let missing: Vec<_> = keys.iter().filter(|key| !head.contains(&format!("\"{key}\""))).collect();
+pub(crate) fn has_keys(excerpt: &Excerpt<'_>, keys: &[&str]) -> Likeness {
+    let Some(document) = excerpt.document() else { return Likeness::No };
+    let missing: Vec<_> = keys.iter().filter(|key| !document.contains(&format!("\"{key}\""))).collect();
     match missing[..] {
         [] => Likeness::Yes,
         [key, ..] if missing.len() * 2 <= keys.len() => Likeness::Near(format!("the key '{key}' is missing")),

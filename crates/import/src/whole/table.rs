@@ -3,12 +3,12 @@
 use truetail_run::{FilePlace, UnusedRows};
 
 use super::file::{content, leave_out, place_of, text};
-use crate::{ImportError, Likeness};
+use crate::{Excerpt, ImportError, Likeness};
 
 /// Looks for these columns in the first line. With one of them, the table is similar.
-pub(crate) fn likeness(head: &[u8], columns: &[&str]) -> Likeness {
-    let head = text(head);
-    let named: Vec<_> = head.lines().next().unwrap_or_default().split(',').map(|name| name.trim_matches('"')).collect();
+pub(crate) fn likeness(excerpt: &Excerpt<'_>, columns: &[&str]) -> Likeness {
+    let line = text(excerpt.first_line());
+    let named: Vec<_> = line.split(',').map(|name| name.trim_matches('"')).collect();
     let missing: Vec<_> = columns.iter().filter(|column| !named.contains(column)).collect();
     match missing[..] {
         [] => Likeness::Yes,

@@ -1,4 +1,4 @@
-use truetail_import::{Likeness, by_name};
+use truetail_import::{Excerpt, Likeness, by_name};
 use truetail_model::time::Nanos;
 
 use crate::{file, import, try_import};
@@ -98,7 +98,7 @@ fn with_end(row: &str) -> String {
 
 #[test]
 fn what_comes_near_is_named() {
-    let near = by_name("jmeter-csv").expect("a format").likeness(b"timeStamp,Latency,label\n1,2,a\n");
+    let near = by_name("jmeter-csv").expect("a format").likeness(&Excerpt::new(b"timeStamp,Latency,label\n1,2,a\n"));
     assert_eq!(near, Likeness::Near("the column 'elapsed' is missing".to_owned()));
     let wrong = try_import("jmeter-csv", b"timeStamp,elapsed\nx,y\nz\n").expect_err("no row is right");
     assert_eq!(wrong.to_string(), "line 2: 'timeStamp' is not a number");

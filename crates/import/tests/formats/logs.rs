@@ -1,4 +1,4 @@
-use truetail_import::{Likeness, by_name, recognise};
+use truetail_import::{Excerpt, Likeness, by_name, recognise};
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignView};
@@ -30,7 +30,9 @@ fn what_clients_send_is_no_time_of_nginx() {
 fn a_log_without_request_time_is_told_what_it_lacks() {
     let error = recognise(&file("import/nginx/1.22.1/combined.log")).err().expect("it has no request time");
     assert!(error.near.iter().any(|(format, why)| *format == "nginx-log" && why.contains("$request_time")), "{error}");
-    let json = by_name("access-json").expect("a format").likeness(br#"{"time_iso8601":"x","body_bytes_sent":3}"#);
+    let json = by_name("access-json")
+        .expect("a format")
+        .likeness(&Excerpt::new(br#"{"time_iso8601":"x","body_bytes_sent":3}"#));
     assert_eq!(json, Likeness::Near("the key 'request_time' is missing".to_owned()));
 }
 

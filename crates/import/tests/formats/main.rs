@@ -4,6 +4,7 @@ mod containers;
 mod damage;
 mod docs;
 mod hdr;
+mod in_front;
 mod jmeter;
 mod k6;
 mod llm;
@@ -17,7 +18,7 @@ mod user;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use truetail_import::{Format, ImportError, ImportOptions, Likeness, all, by_name, read, recognise};
+use truetail_import::{Excerpt, Format, ImportError, ImportOptions, by_name, claims, read, recognise};
 use truetail_run::{ForeignRequest, ForeignRun};
 
 /// Returns a path below `testdata`.
@@ -33,20 +34,14 @@ pub(crate) fn format(name: &str) -> &'static dyn Format {
     by_name(name).unwrap_or_else(|| panic!("no format {name}"))
 }
 
-/// Returns the part of a file that its format is recognised by.
-pub(crate) fn head_of(bytes: &[u8]) -> &[u8] {
-    &bytes[..bytes.len().min(64 << 10)]
-}
-
 /// Returns the formats that recognise a file.
 pub(crate) fn recognised(bytes: &[u8]) -> Vec<&'static str> {
-    let yes = all().iter().filter(|format| format.likeness(head_of(bytes)) == Likeness::Yes);
-    yes.map(|format| format.info().name).collect()
+    claims(&Excerpt::new(bytes)).iter().map(|format| format.info().name).collect()
 }
 
 /// Reads a file that must be recognised as `format`.
 pub(crate) fn import(format: &str, bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
-    let found = recognise(head_of(bytes)).unwrap_or_else(|error| panic!("{error}"));
+    let found = recognise(bytes).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.info().name, format);
     let (run, requests) = try_import(format, bytes).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(run.format, format);

@@ -1,7 +1,7 @@
 //! Files that were cut or have a wrong byte: no format panics or reports more requests than the file has bytes.
 
 use proptest::prelude::*;
-use truetail_import::{Likeness, all};
+use truetail_import::{Excerpt, Likeness, all};
 
 use crate::{file, try_import};
 
@@ -39,7 +39,7 @@ const FILES: &[(&str, &str)] = &[
 
 fn check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
     for format in all() {
-        let _: Likeness = format.likeness(bytes);
+        let _: Likeness = format.likeness(&Excerpt::new(bytes));
     }
     let Ok((run, requests)) = try_import(name, bytes) else { return Ok(()) };
     prop_assert!(requests.len() <= bytes.len());

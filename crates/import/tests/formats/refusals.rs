@@ -1,6 +1,6 @@
 //! Damaged files: the intact part is used, and the damage is reported with its place.
 
-use truetail_import::{ImportOptions, Likeness, all};
+use truetail_import::{Excerpt, ImportOptions, Likeness, all};
 
 use crate::{file, format, try_import};
 
@@ -138,7 +138,7 @@ fn rows_of_locust_with_too_few_cells_are_left_out() {
 
 #[test]
 fn what_comes_near_says_what_is_missing() {
-    let near = |name: &str, head: &[u8]| match format(name).likeness(head) {
+    let near = |name: &str, head: &[u8]| match format(name).likeness(&Excerpt::new(head)) {
         Likeness::Near(why) => why,
         other => panic!("{name}: {other:?}"),
     };
@@ -152,7 +152,8 @@ fn what_comes_near_says_what_is_missing() {
 #[test]
 fn nothing_is_no_format_and_no_format_is_two() {
     for head in [&b""[..], b"\n", b"{}", b"[]", b"a,b\n1,2\n", b"\0\0\0\0"] {
-        let found: Vec<_> = all().iter().filter(|format| format.likeness(head) == Likeness::Yes).collect();
+        let found: Vec<_> =
+            all().iter().filter(|format| format.likeness(&Excerpt::new(head)) == Likeness::Yes).collect();
         assert!(found.is_empty(), "{:?}", found.iter().map(|format| format.info().name).collect::<Vec<_>>());
     }
     let mut names: Vec<_> = all().iter().map(|format| format.info().name).collect();

@@ -10,7 +10,7 @@ use truetail_import::recognise;
 use truetail_model::record::Outcome;
 use truetail_run::{Claims, ForeignRequest, ForeignRun, UnusedRows};
 
-use crate::{file, head_of, recognised, testdata, try_import};
+use crate::{file, recognised, testdata, try_import};
 
 const EXPECTED: &str = "import/expected.json";
 /// Files that no tool wrote.
@@ -30,10 +30,15 @@ fn is_ours(path: &str) -> bool {
     PathBuf::from(path).file_name().is_some_and(|name| OURS.iter().any(|ours| name == *ours))
 }
 
+/// Returns the stored files that tools wrote, relative to `testdata`.
+pub(crate) fn results() -> Vec<String> {
+    ["tools", "import"].into_iter().flat_map(files_below).filter(|path| !is_ours(path)).collect()
+}
+
 #[test]
 fn each_stored_file_is_read_as_expected() {
-    let files = ["tools", "import"].into_iter().flat_map(files_below).filter(|path| !is_ours(path));
-    let read: BTreeMap<String, Vec<String>> = files.map(|path| (path.clone(), described(&file(&path)))).collect();
+    let read: BTreeMap<String, Vec<String>> =
+        results().into_iter().map(|path| (path.clone(), described(&file(&path)))).collect();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         let text = serde_json::to_string_pretty(&read).expect("JSON") + "\n";
         fs::write(testdata(EXPECTED), text).expect("written");
@@ -60,7 +65,7 @@ fn files_that_no_tool_wrote_are_of_no_format() {
 /// marks a computed quantile.
 fn described(bytes: &[u8]) -> Vec<String> {
     let format = match recognised(bytes)[..] {
-        [] => return vec![recognise(head_of(bytes)).err().expect("no format").to_string()],
+        [] => return vec![recognise(bytes).err().expect("no format").to_string()],
         [format] => format,
         ref several => return vec![format!("several formats: {several:?}")],
     };

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use truetail_import::{Likeness, all, by_name};
+use truetail_import::{Likeness, Excerpt, all, by_name};
 
 /// What the name of a target begins with, before the name of a format.
 pub const PREFIX: &str = "import-";
@@ -23,7 +23,7 @@ pub fn of(target: &str) -> Result<Option<Vec<Vec<u8>>>, Box<dyn Error>> {
     let mut seeds = Vec::new();
     for folder in ["../testdata/tools", "../testdata/import", "seeds"] {
         collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut |bytes| {
-            if format.likeness(&bytes) == Likeness::Yes {
+            if format.likeness(&Excerpt::new(&bytes)) == Likeness::Yes {
                 seeds.push(bytes);
             }
         })?;

@@ -30,7 +30,7 @@ pub(super) fn from_access_log(args: &FromAccessLogArgs) -> Result<ExitCode> {
         host: args.host.as_ref().map(|host| host.to_ascii_lowercase()),
         empty_bodies: args.empty_bodies,
     };
-    let log = with_progress(&args.file, &ImportOptions::default(), |input| read_access_log(input, &options))?;
+    let log = with_progress(&args.file, &ImportOptions::default(), |input, _| read_access_log(input, &options))?;
     let name = args.file.file_name().map_or_else(|| "the log".to_owned(), |name| name.to_string_lossy().into_owned());
     let notes = log.notes(&name, placement, args.keep_host);
     let (arrivals, asked) = log.into_arrivals(placement);

@@ -46,28 +46,29 @@ pub fn read(
     options: &ImportOptions,
     sink: &mut RequestSink<'_>,
 ) -> Result<ForeignRun> {
-    with_progress(path, options, |input| truetail_import::read(input, format, options, sink))
+    with_progress(path, options, |input, later| truetail_import::read_opened(input, later, format, options, sink))
 }
 
-/// Opens a file, passes it to `read`, and shows a progress line.
+/// Opens a file, passes it to `read` with pieces of its middle and its end, and shows a progress line.
 ///
 /// # Errors
 /// If the file cannot be opened, or if `read` fails.
 pub fn with_progress<T>(
     path: &Path,
     options: &ImportOptions,
-    read: impl FnOnce(&mut dyn Read) -> std::result::Result<T, ImportError>,
+    read: impl FnOnce(&mut dyn Read, &[Vec<u8>]) -> std::result::Result<T, ImportError>,
 ) -> Result<T> {
     let name = path.display().to_string();
-    let mut input = Progress::new(open(path, options)?, name.clone());
-    let result = read(&mut input);
+    let Opened { input, length, later } = open(path, options)?;
+    let mut input = Progress::new(input, length, name.clone());
+    let result = read(&mut input, &later);
     input.clear();
     result.map_err(|error| explained(&name, &error))
 }
 
 fn open(path: &Path, options: &ImportOptions) -> Result<Opened> {
     if is_stdin(&path.to_owned()) {
-        return Ok(Opened { input: Box::new(io::stdin().lock()), length: None });
+        return Ok(Opened { input: Box::new(io::stdin().lock()), length: None, later: Vec::new() });
     }
     let cannot = |error| runtime_error(format!("cannot read '{}': {error}", path.display()));
     if path.is_dir() {
@@ -107,7 +108,7 @@ struct Progress {
 }
 
 impl Progress {
-    fn new(Opened { input, length }: Opened, name: String) -> Progress {
+    fn new(input: Box<dyn Read>, length: Option<u64>, name: String) -> Progress {
         Progress { input, length, name, bytes: 0, next_look: STRIDE, shown: Instant::now(), is_shown: false }
     }
 

@@ -9,7 +9,7 @@ use self::decode::{Layout, ResultFields};
 use self::messages::{Messages, Next};
 use crate::rows::{Books, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 static INFO: FormatInfo =
     FormatInfo { name: "vegeta-gob", about: "Vegeta's results as 'vegeta attack' writes them", tool: Some("vegeta") };
@@ -22,8 +22,11 @@ impl Format for VegetaGob {
         &INFO
     }
 
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        let mut input = head;
+    fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
+        if !excerpt.is_of_start() {
+            return Likeness::No;
+        }
+        let mut input = excerpt.head();
         let mut messages = Messages::new(&mut input);
         let first = messages.next().ok().filter(|next| *next == Next::Message);
         match first.and_then(|_| Layout::of_definition(messages.bytes())) {

@@ -21,7 +21,7 @@ use std::io::{BufReader, Cursor, Read};
 
 use truetail_model::time::Nanos;
 
-use crate::head::HEAD;
+use crate::excerpt::HEAD;
 use crate::rows::Lines;
 use crate::rows::number::Usual;
 use crate::{ImportError, gzip, read_head};
