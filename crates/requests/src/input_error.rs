@@ -63,7 +63,7 @@ pub enum InputError {
     },
 }
 
-/// Escapes line breaks and other control characters in `text` like Rust.
+/// Escapes line breaks and other control characters in `text`, as string literals in Rust do.
 fn one_line(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
         if c.is_control() {

@@ -8,7 +8,7 @@ pub const MAX_DATA_BYTES: usize = 64 * 1024;
 const DATA_ROOM_KEPT: usize = 4 * 1024;
 /// Bytes that are kept of a field name: one more than the longest known names have (`event`, `retry`).
 const MAX_NAME_BYTES: usize = 6;
-/// Optional mark before the first line.
+/// Byte order mark of UTF-8, allowed before the first line.
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// A dispatched event.
@@ -153,7 +153,7 @@ impl EventParser {
         self.at = if &self.name[..length] == b"data" { At::ValueStart } else { At::Other };
     }
 
-    /// Reads the rest of a line whose kind is known, as far as it has come.
+    /// Reads what `bytes` has of the rest of a line whose kind is known.
     fn line(&mut self, bytes: &[u8]) -> usize {
         let end = memchr2(b'\r', b'\n', bytes);
         let length = end.unwrap_or(bytes.len());

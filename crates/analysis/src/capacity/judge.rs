@@ -90,8 +90,8 @@ impl ProbeJudge {
             return None;
         }
         let judged = || look.samples.iter().zip(&self.allowed);
-        // Any of several objectives can be missed by chance, so they share the level. They cannot all be met by chance
-        // unless the missed one passes, so each has the whole level.
+        // One objective that is missed by chance makes a wrong answer, so the objectives share the level. A wrong
+        // `Meets` needs the objective that is truly missed to be met by chance, so each has the whole level.
         let shared = level / self.allowed.len().max(1) as f64;
         if judged().any(|(sample, allowed)| self.evidence(sample, *allowed, shared).misses()) {
             return Some(Answer::Misses);

@@ -8,7 +8,7 @@ pub(super) trait TableRows {
     fn next(&mut self, fields: &mut Vec<String>) -> io::Result<bool>;
 }
 
-/// Bytes of CSV that are made at once.
+/// Number of CSV bytes to prepare at a time.
 const AT_ONCE: usize = 1 << 16;
 
 /// The table as CSV, with a header.

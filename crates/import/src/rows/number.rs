@@ -56,7 +56,7 @@ pub(crate) struct Measured {
     pub resolution_ns: u64,
 }
 
-/// The finest resolution of the times, because trailing zeros may not be written.
+/// Finest resolution among the times. A time whose trailing zeros were not written looks coarser than it is.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Finest(Option<u64>);
 
@@ -71,12 +71,12 @@ impl Finest {
     }
 }
 
-/// The coarsest resolution that a notable part of the times has. Neither a few odd lines nor the few times with
-/// unwritten trailing zeros decide for a whole log.
+/// Coarsest resolution of a notable part of the times. A few odd lines, or a few times whose trailing zeros were not
+/// written, do not decide for a whole log.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Usual(BTreeMap<u64, u64>);
 
-/// One time in this many is a notable part.
+/// A notable part is at least one time in this many.
 const NOTABLE: u64 = 5;
 
 impl Usual {

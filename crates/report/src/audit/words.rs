@@ -20,7 +20,7 @@ pub struct AuditWords {
     pub evidence: Vec<String>,
     /// Table of percentiles: name, reported value, corrected value, and bounds of the corrected value.
     pub rows: Vec<[String; 4]>,
-    /// Number of missing requests; `None` if none is missing, or if that is unknown.
+    /// Number of missing requests; `None` if it is 0 or unknown.
     pub missing: Option<String>,
     /// Parts of the file that could not be used.
     pub unused: Vec<String>,

@@ -28,7 +28,7 @@ pub(super) enum SeriesStyle {
     Connect,
     GeneratorPause,
     ServerPause,
-    /// Another run; up to 3 are told apart by their numbers from 0.
+    /// Another run, by its number from 0. The first 3 look different.
     Other(usize),
 }
 

@@ -47,7 +47,7 @@ pub fn start_delay(series: &RunSeries) -> Picture {
     frame.draw_behind(&mut sheet.svg);
     for (i, (_, look, _)) in layers.iter().enumerate().filter(|(i, _)| used[*i]) {
         let edge = |values: &[f64]| -> Vec<(f64, f64)> {
-            // From edge to edge of each column, so that the first and the last reach the frame.
+            // Each column is drawn from edge to edge, so the first and the last column reach the frame.
             let sides = |i: usize| [series.time.begin_s(i), series.time.end_s(i)];
             (0..columns).flat_map(|i| sides(i).map(|x| (frame.x(x), frame.y(values[i])))).collect()
         };

@@ -6,10 +6,10 @@ use crate::number;
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
-/// Limit on the targets; `run.json` has all of them.
+/// Maximum number of targets shown; `run.json` has all of them.
 const SHOWN: usize = 10;
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
-/// Lowest number of columns that a name is cut to.
+/// Minimum width of a shortened name, in columns.
 const SHORTEST_NAME: usize = 16;
 const INDENT: usize = 2;
 

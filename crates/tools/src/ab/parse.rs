@@ -47,8 +47,7 @@ struct AbReport {
 }
 
 impl AbReport {
-    /// Parses the counts; `None` without a report. A complete report ends with the longest request, or else with the
-    /// counts.
+    /// Parses the counts. Returns `None` without a report, and an error if the report was cut off.
     fn read(text: &str) -> Result<Option<AbReport>, ParseError> {
         let Some((line, complete)) = find_labelled(text, "Complete requests:") else { return Ok(None) };
         let complete = STDOUT.number(line, complete)?;
@@ -198,7 +197,7 @@ struct Sample {
     ttime: u64,
 }
 
-/// Parses the completed requests. They have no start, because ab writes it in whole seconds, and the unknown status 0.
+/// Parses the completed requests. Their status is 0 (unknown). Their start is left out, because ab writes whole seconds.
 fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseError> {
     let rows = SAMPLES_FILE.table::<Sample>(bytes, b'\t')?;
     if rows.len() as u64 != complete {

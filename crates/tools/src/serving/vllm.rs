@@ -18,7 +18,7 @@ use crate::{
 pub enum Vllm {
     /// Without a limit on requests in flight, which is the default.
     Unlimited,
-    /// With a limit of [`half_rate_users`] requests in flight, which is not reached while no request stalls.
+    /// With a limit of [`half_rate_users`] requests in flight. The limit matters only during a stall.
     Limited,
 }
 

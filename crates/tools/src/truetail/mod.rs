@@ -27,7 +27,8 @@ pub enum Truetail {
 
 const PROGRAM: &str = "truetail";
 const RUN: &str = "run";
-/// Minimum drain limit; otherwise it is 1.5 times the duration, which the backlog of a saturated service may need.
+/// Minimum of the drain limit. In longer runs it is 1.5 times the duration: a saturated service may need that long for
+/// its backlog.
 const MIN_DRAIN: Nanos = Nanos::from_secs(30);
 
 const OPEN: ToolInfo = ToolInfo {

@@ -28,7 +28,8 @@ pub(super) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, IN_PART).to_string()
 }
 
-/// Returns the text of a parameter in path, query or header, unless it is an empty list or has no such text.
+/// Returns the text of a parameter in path, query or header. Returns `None` for an empty list, and for a value that the
+/// style cannot express.
 pub(super) fn written(parameter: &Value, schema: &Schema<'_>, name: &str, value: &Value) -> Option<String> {
     let place = parameter["in"].as_str()?;
     if parameter.get("content").is_some() {

@@ -2,7 +2,7 @@
 
 use super::Unreadable;
 
-/// Our own upper limit, far above any meaningful value.
+/// Upper limit of a decoded integer, far above any meaningful value. The RFC has no limit.
 const MOST: u64 = 1 << 28;
 
 /// Reads an integer that begins in the last `bits` bits of the first byte.
