@@ -22,7 +22,7 @@ pub(super) struct Confirmed {
     pub(super) proven: Option<f64>,
     /// The last upper end that held.
     pub(super) refuted: Option<f64>,
-    /// Ends that did not hold since confirmations last became longer.
+    /// Ends that have not held since the last time that confirmations became longer.
     pub(super) failed: Failed,
     /// Number of probes of an upper end.
     pub(super) uppers: u32,

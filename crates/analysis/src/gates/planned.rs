@@ -63,8 +63,8 @@ impl<'a> PlannedRun<'a> {
         PlannedRun { workload, targets, has_checks, reading, flows: Vec::new(), asks_again: false }
     }
 
-    /// Sets every target's share to 1, for targets that come from a recording or a flow: their true shares are unknown,
-    /// and any target may get all arrivals.
+    /// Sets every target's share to 1. Targets of a recording or a flow have unknown shares, so any of them may get all
+    /// arrivals.
     #[must_use]
     pub fn with_unknown_shares(mut self) -> PlannedRun<'a> {
         self.targets.iter_mut().flatten().for_each(|(_, share)| *share = 1.0);
@@ -210,7 +210,7 @@ fn no_such_target(gate: &Gate, name: &str, targets: &[(String, f64)]) -> String 
     format!("'{gate}': there is no target '{name}'; there is {}", names.join(", "))
 }
 
-/// Largest number of `n` arrivals that a target with this share may get.
+/// Largest number of arrivals, out of `n`, that a target with this share may get.
 fn most_of(n: u64, share: f64) -> u64 {
     if share >= 1.0 {
         return n;

@@ -88,7 +88,7 @@ impl TlsSession {
             let state = match self.connection.process_new_packets() {
                 Ok(state) => state,
                 Err(error) => {
-                    // Fails after the last byte, because what follows is unknown.
+                    // The result is ignored: it is an error after the last byte, because the stream has not ended.
                     let _ = self.connection.reader().read_to_end(opened);
                     self.broken = true;
                     return Err(error);

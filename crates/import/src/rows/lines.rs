@@ -84,7 +84,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the next row of a table, whose quoted fields may hold line breaks, or `None` at the end of the file. A
-    /// row that never closes its quote is only its first line.
+    /// row whose quote never closes ends at its first line break.
     pub fn peek(&mut self) -> io::Result<Option<Span>> {
         let mut searched = 0;
         let mut lines = 1;
@@ -140,7 +140,8 @@ impl<'a> Lines<'a> {
         Span { len: len - returns, with_break: len + 1, lines, too_long: len > MAX_ROW, whole: true }
     }
 
-    /// Returns what is known without a line break: nothing yet (outer `None`), the end of the file, or the last row.
+    /// Returns the result if the buffer has no line break: `None` if more bytes must be read, `Some(None)` at the end
+    /// of the file, or the row if it is the last one or too long.
     fn unbroken(&self, len: usize) -> Option<Option<Span>> {
         let span = Span { len, with_break: len, lines: 1, too_long: len > MAX_ROW, whole: false };
         match (self.at_end, len) {

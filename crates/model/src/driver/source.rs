@@ -16,7 +16,7 @@ pub(super) fn load_end(model: &LoadModel) -> Timestamp {
             let last = schedule.last_arrival().map(|last| last.intended_start);
             by_time.min(last.map_or(Timestamp::ZERO, |last| last + Nanos(1)))
         }
-        // A count does not tell the end of the other models: follow-ups may come later than the last session.
+        // In the other models a count does not determine the end: requests may follow after the last session began.
         LoadModel::Open(_) | LoadModel::PartlyOpen { .. } | LoadModel::Closed { .. } => by_time,
     }
 }
@@ -92,7 +92,7 @@ impl ArrivalSource {
         }
     }
 
-    /// Returns the next due time in a running session, if known; `None` also in the other models.
+    /// Returns the next due time in a running session, if known. Only the partly open model has one.
     pub(super) fn next_follow_up(&self) -> Option<Timestamp> {
         match self {
             ArrivalSource::PartlyOpen(source) => source.next_follow_up(),

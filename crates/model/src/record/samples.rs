@@ -113,7 +113,7 @@ impl Samples {
 
     /// Drops the requests that the halvings leave out. Call it at the end of a run, before anything is read.
     pub fn settle(&mut self) {
-        // Later requests belong.
+        // Requests that were added since then belong to the even part.
         if self.settled_for == Some(self.halvings) {
             return;
         }
@@ -174,8 +174,8 @@ impl Samples {
         self.options
     }
 
-    /// Rebuilds samples from a file: the options, the even part, its share (one in `one_in`, a power of two), the
-    /// requests that are kept only because they are slow, and the number of requests offered.
+    /// Rebuilds samples from a file. `one_in` is a power of two: the even part holds one request in `one_in`. `seen`
+    /// is the number of requests offered.
     pub fn from_parts(
         options: SamplesOptions,
         even: Vec<RequestRecord>,

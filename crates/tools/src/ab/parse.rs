@@ -197,7 +197,8 @@ struct Sample {
     ttime: u64,
 }
 
-/// Parses the completed requests. Their status is 0 (unknown). Their start is left out, because ab writes whole seconds.
+/// Parses the completed requests. Their status is 0 (unknown), and they have no start, because ab writes it in whole
+/// seconds.
 fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseError> {
     let rows = SAMPLES_FILE.table::<Sample>(bytes, b'\t')?;
     if rows.len() as u64 != complete {

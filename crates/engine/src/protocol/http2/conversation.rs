@@ -74,7 +74,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the number of body bytes that the server still accepts on the connection, besides pending output.
+    /// Returns the number of body bytes that the connection's window still allows, after pending output.
     pub fn window(&self) -> i64 {
         self.session.send_window()
     }
