@@ -3,6 +3,7 @@
 # make test-python   the tests of the Python package; needs Python 3.11 or later, and a registry
 # make test-features   the tests of what is not in the default build: the cargo features
 # make lint   format, clippy, structure (tests/tidy.py)
+# make deny   licences, duplicates, sources and advisories of the dependencies (deny.toml); needs cargo-deny and a network
 # make search   the property tests with fresh seeds, for SEARCH_SECONDS (600); what it finds becomes a stored case
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
 # make test-browser   the pages in Chromium, by tests/browser; needs Chromium, Node.js and npm
@@ -20,7 +21,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -89,6 +90,13 @@ lint:
 		else echo "SKIPPED: the fuzz targets: no c++"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
+
+# Without a network: make deny DENY_CHECKS="bans licenses sources". With a copy of the RustSec database in CARGO_HOME/advisory-dbs:
+# make deny DENY_CHECKS="--disable-fetch". Without cargo-deny it says SKIPPED, which is a failure with TRUETAIL_STRICT=1.
+DENY_CHECKS ?=
+deny:
+	@if command -v cargo-deny > /dev/null; then cargo-deny --locked --all-features check $(DENY_CHECKS); \
+		else echo "SKIPPED: the rules of deny.toml: no cargo-deny (cargo install --locked cargo-deny)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 
 # A tool that cannot be installed here is left out of the table, with the line that installs it.
 lab-ready:
