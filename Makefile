@@ -91,11 +91,12 @@ lint:
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 
-# Without a network: make deny DENY_CHECKS="bans licenses sources". With a copy of the RustSec database in CARGO_HOME/advisory-dbs:
-# make deny DENY_CHECKS="--disable-fetch". Without cargo-deny it says SKIPPED, which is a failure with TRUETAIL_STRICT=1.
+# Without a network: make deny DENY_CHECKS="bans licenses sources". With crates and a copy of the RustSec
+# database (CARGO_HOME/advisory-dbs) at hand: make deny DENY_OPTIONS=--offline. Without cargo-deny it says SKIPPED, which is a failure with TRUETAIL_STRICT=1.
 DENY_CHECKS ?=
+DENY_OPTIONS ?=
 deny:
-	@if command -v cargo-deny > /dev/null; then cargo-deny --locked --all-features check $(DENY_CHECKS); \
+	@if command -v cargo-deny > /dev/null; then cargo-deny --locked --all-features $(DENY_OPTIONS) check $(DENY_CHECKS); \
 		else echo "SKIPPED: the rules of deny.toml: no cargo-deny (cargo install --locked cargo-deny)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 
 # A tool that cannot be installed here is left out of the table, with the line that installs it.
