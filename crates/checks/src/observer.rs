@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList};
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::{FailedAnswer, FailedCheck, MAX_FAILED_ANSWERS};
@@ -135,7 +135,7 @@ fn header_line(name: &[u8], value: &[u8]) -> String {
     format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
 }
 
-impl Observer for CheckObserver {
+impl AnswerReader for CheckObserver {
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
         let needs_body = self.plan.needs_body;
         let needs_fields = self.plan.needs_fields || self.plan.needs_body;

@@ -47,7 +47,7 @@ pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFile
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
 pub use protocol::observer::{
-    AnswerHead, EndedRequest, NextRequest, Observer, ObserverFactory, SessionScript, Trailers,
+    AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, SessionScript, Trailers,
 };
 pub use result::RunOutput;
 pub use run::{EngineError, run};

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, NextRequest, Observer, SessionScript};
+use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -68,7 +68,7 @@ impl FlowScript {
     }
 }
 
-impl Observer for FlowScript {
+impl AnswerReader for FlowScript {
     fn begin(&mut self, request: u32, _: u32, arrival: Arrival) {
         let user = self.beginning;
         let session = &self.sessions[user as usize];
@@ -84,14 +84,6 @@ impl Observer for FlowScript {
 
     fn body(&mut self, request: u32, part: &[u8]) {
         self.readings.body(request, part);
-    }
-
-    fn first_deadline(&self) -> Timestamp {
-        self.limits.first().map_or(Timestamp::NEVER, |(at, _)| *at)
-    }
-
-    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
-        self.limits.first().filter(|(at, _)| *at <= now).map(|(_, request)| *request)
     }
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
@@ -115,6 +107,10 @@ impl Observer for FlowScript {
         Some(self)
     }
 
+    fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
+        Some(self)
+    }
+
     fn finish(&mut self, now: Timestamp) {
         self.measured.finish(self.sessions.iter_mut().map(|session| &mut session.course), now);
         let mut found = self.measured.found();
@@ -122,6 +118,16 @@ impl Observer for FlowScript {
             found.variables = session.variables(self.plan.flows.get(session.course.flow));
         }
         self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(found);
+    }
+}
+
+impl AnswerLimits for FlowScript {
+    fn first_deadline(&mut self) -> Timestamp {
+        self.limits.first().map_or(Timestamp::NEVER, |(at, _)| *at)
+    }
+
+    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+        self.limits.first().filter(|(at, _)| *at <= now).map(|(_, request)| *request)
     }
 }
 

@@ -1,7 +1,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
+use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, FieldList};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
@@ -140,7 +140,7 @@ impl StreamObserver {
     }
 }
 
-impl Observer for StreamObserver {
+impl AnswerReader for StreamObserver {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         let is_asked = self.asks(target);
         let clocks = self.clocks(arrival);
@@ -203,26 +203,8 @@ impl Observer for StreamObserver {
         }
     }
 
-    fn first_deadline(&self) -> Timestamp {
-        self.idle.first()
-    }
-
-    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
-        while let Some(look) = self.idle.due(now) {
-            let Some(timeout) = self.options.idle_timeout else { continue };
-            let slot = &mut self.slots[look.request as usize];
-            if slot.generation != look.generation || slot.clocks.head != Head::OfStream {
-                continue;
-            }
-            slot.clocks.is_idle = slot.clocks.touched + timeout <= now;
-            let is_idle = slot.clocks.is_idle;
-            // Idle streams are checked again too: the engine asks once more after reading what came meanwhile.
-            self.look_later(look.request);
-            if is_idle {
-                return Some(look.request);
-            }
-        }
-        None
+    fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
+        self.options.idle_timeout.is_some().then_some(self as &mut dyn AnswerLimits)
     }
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
@@ -259,6 +241,30 @@ impl Observer for StreamObserver {
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
         all.waiting.append(&mut self.uncounted.waiting);
+    }
+}
+
+impl AnswerLimits for StreamObserver {
+    fn first_deadline(&mut self) -> Timestamp {
+        self.idle.first()
+    }
+
+    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+        while let Some(look) = self.idle.due(now) {
+            let Some(timeout) = self.options.idle_timeout else { continue };
+            let slot = &mut self.slots[look.request as usize];
+            if slot.generation != look.generation || slot.clocks.head != Head::OfStream {
+                continue;
+            }
+            slot.clocks.is_idle = slot.clocks.touched + timeout <= now;
+            let is_idle = slot.clocks.is_idle;
+            // Idle streams are checked again too: the engine asks once more after reading what came meanwhile.
+            self.look_later(look.request);
+            if is_idle {
+                return Some(look.request);
+            }
+        }
+        None
     }
 }
 

@@ -15,7 +15,7 @@ use crate::connection::ATTEMPT_DELAY;
 use crate::placement::Placement;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::http1::{HEAD_LIMIT, refused_line};
-use crate::protocol::observer::{EndedRequest, Observer};
+use crate::protocol::observer::{AnswerReader, EndedRequest};
 use crate::protocol::{Closed, Event, Events, Protocol, Session};
 use crate::target::endpoint::Endpoint;
 use crate::target::origin::Origin;
@@ -146,7 +146,7 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
 pub(crate) fn observed_preflight(
     target: &mut Target,
     timeout: Nanos,
-    observer: Option<Box<dyn Observer>>,
+    observer: Option<Box<dyn AnswerReader>>,
 ) -> Result<Preflight, PreflightError> {
     let first = target.first_requests().origin() as usize;
     let count = target.destinations().len();
@@ -225,7 +225,7 @@ fn error_at(problem: Problem, endpoint: Endpoint, version: HttpVersion, timeout:
     }
 }
 
-fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> Result<Preflight, Problem> {
+fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>) -> Result<Preflight, Problem> {
     let requests = target.requests();
     let first = target.first_requests();
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
@@ -248,7 +248,7 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> 
 
 struct Conversation {
     stream: Stream,
-    observer: Option<Box<dyn Observer>>,
+    observer: Option<Box<dyn AnswerReader>>,
 }
 
 /// Sends the only request and returns the status of its answer.

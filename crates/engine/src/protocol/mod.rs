@@ -25,7 +25,7 @@ use truetail_run::SkippedLines;
 
 use crate::target::request_set::RequestId;
 
-use observer::{AnswerHead, EndedRequest, Observer, SessionScript, Trailers};
+use observer::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, SessionScript, Trailers};
 
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;
@@ -190,18 +190,21 @@ impl Ended {
 #[derive(Default)]
 pub(crate) struct Events {
     list: Vec<Event>,
-    observer: Option<Box<dyn Observer>>,
+    observer: Option<Box<dyn AnswerReader>>,
     /// True if the observer must be told the arrival of what was read.
     wants_arrivals: bool,
     /// True if the observer has a script.
     are_scripted: bool,
+    /// True if the observer has limits.
+    have_limits: bool,
 }
 
 impl Events {
-    pub(crate) fn new(mut observer: Option<Box<dyn Observer>>) -> Events {
+    pub(crate) fn new(mut observer: Option<Box<dyn AnswerReader>>) -> Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
         let are_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
-        Events { list: Vec::with_capacity(16), observer, wants_arrivals, are_scripted }
+        let have_limits = observer.as_mut().is_some_and(|observer| observer.limits().is_some());
+        Events { list: Vec::with_capacity(16), observer, wants_arrivals, are_scripted, have_limits }
     }
 
     /// Returns true if sessions make requests one by one during the run, as a script says, rather than before it.
@@ -249,15 +252,19 @@ impl Events {
         }
     }
 
-    /// Returns the earliest deadline of the observer for a request.
+    fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
+        if self.have_limits { self.observer.as_mut()?.limits() } else { None }
+    }
+
+    /// Returns the earliest deadline of the observer's limits for a request.
     #[inline]
-    pub(crate) fn first_deadline(&self) -> Timestamp {
-        self.observer.as_ref().map_or(Timestamp::NEVER, |observer| observer.first_deadline())
+    pub(crate) fn first_deadline(&mut self) -> Timestamp {
+        self.limits().map_or(Timestamp::NEVER, |limits| limits.first_deadline())
     }
 
     #[inline]
     pub(crate) fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
-        self.observer.as_mut()?.overdue(now)
+        self.limits()?.overdue(now)
     }
 
     #[inline]

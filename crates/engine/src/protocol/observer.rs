@@ -1,4 +1,7 @@
-//! Observers, which see the contents of answers while they are read.
+//! Three who listen to the requests of a worker: who reads answers, who says what comes next, and who gives up.
+//!
+//! What was read decides about the next request, and when to give up. A script and limits are therefore roles of a
+//! reader: [`AnswerReader::script`] and [`AnswerReader::limits`]. An observer of a run is a reader with its roles.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,16 +16,16 @@ use crate::target::fields::{lines, name_and_value};
 use crate::target::method::is_token;
 use crate::target::request_set::RequestId;
 
-/// Observer of the answers of one worker while they are read. Without an observer, bodies are counted and dropped.
+/// Reader of the answers of one worker while they arrive. Without one, bodies are counted and dropped.
 ///
-/// `request` is a number that means one request from its start to its end, and may be reused afterwards. An observer
-/// delays the worker, so it must be quick. The measured end of an answer is known before the observer sees it.
-pub trait Observer: Send {
+/// `request` is a number that means one request from its start to its end, and may be reused afterwards. A reader
+/// delays the worker, so it must be quick. The measured end of an answer is known before the reader sees it.
+pub trait AnswerReader: Send {
     /// Called when a request of this target begins for this arrival.
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         let _ = (request, target, arrival);
     }
-    /// Returns true if [`Observer::arrive`] must be called. Asked once, before the run.
+    /// Returns true if [`AnswerReader::arrive`] must be called. Asked once, before the run.
     fn wants_arrivals(&self) -> bool {
         false
     }
@@ -42,23 +45,20 @@ pub trait Observer: Send {
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
         let _ = (request, trailers);
     }
-    /// Returns the instant when the observer will next give up a request, unless something arrives before.
-    fn first_deadline(&self) -> Timestamp {
-        Timestamp::NEVER
-    }
-    /// Returns a request to give up at `now`, because its answer has made no progress for too long.
-    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
-        let _ = now;
-        None
-    }
     /// Called when a request ended, with any outcome, even without a head.
     fn end(&mut self, request: u32, ended: EndedRequest);
     /// Called if the run ended at `now` before this arrival of `target` was issued.
     fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
         let _ = (target, arrival, now);
     }
-    /// Returns the script of sessions, if the observer decides what sessions do.
+    /// Returns the script of sessions, if what is read decides what sessions do. Asked before the run whether there is
+    /// one.
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
+        None
+    }
+    /// Returns the limits, if what is read decides when a request is given up. Asked before the run whether there are
+    /// any.
+    fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
         None
     }
     /// Called when the worker has ended, at `now`. Nothing follows.
@@ -81,20 +81,30 @@ pub struct NextRequest {
 pub trait SessionScript {
     /// Makes the next request of the session of `user`: overwrites `request` with its bytes in HTTP/1.1, for all
     /// versions of HTTP. If the last session of this user has ended, this is the first request of session `number`.
-    /// [`Observer::begin`] follows at once.
+    /// [`AnswerReader::begin`] follows at once.
     ///
     /// Returns `None` if a session that should have begun makes no request. [`SessionScript::never_issued`] follows at
     /// once, and the session has ended.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest>;
 
     /// Returns the think time of this user before its next request; `None`: the session has ended. Called after
-    /// [`Observer::end`] for the user's last request.
+    /// [`AnswerReader::end`] for the user's last request.
     fn think(&mut self, user: u32) -> Option<Nanos>;
 
     /// Called if the run ended at `now` before this arrival was issued, or if its session made no request. `user` is
     /// the user of the arrival's session, or `None` if it did not begin; `number` is the session's number. Returns the
     /// step that was not issued.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
+}
+
+/// Limits on answers, beside the timeout of the run: who gives up a request.
+pub trait AnswerLimits {
+    /// Returns the instant when a request will next be given up, unless something arrives before.
+    fn first_deadline(&mut self) -> Timestamp;
+
+    /// Returns a request to give up at `now`, because its answer has made no progress for too long. Asked again after
+    /// what had arrived was read.
+    fn overdue(&mut self, now: Timestamp) -> Option<u32>;
 }
 
 /// The head of a final answer.
@@ -202,9 +212,9 @@ pub struct EndedRequest {
     pub end: Timestamp,
 }
 
-struct Both(Box<dyn Observer>, Box<dyn Observer>);
+struct Both(Box<dyn AnswerReader>, Box<dyn AnswerReader>);
 
-impl Observer for Both {
+impl AnswerReader for Both {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         self.0.begin(request, target, arrival);
         self.1.begin(request, target, arrival);
@@ -239,14 +249,6 @@ impl Observer for Both {
         self.1.trailers(request, trailers);
     }
 
-    fn first_deadline(&self) -> Timestamp {
-        self.0.first_deadline().min(self.1.first_deadline())
-    }
-
-    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
-        self.0.overdue(now).or_else(|| self.1.overdue(now))
-    }
-
     fn end(&mut self, request: u32, ended: EndedRequest) {
         self.0.end(request, ended);
         self.1.end(request, ended);
@@ -261,27 +263,45 @@ impl Observer for Both {
         self.0.script().or_else(|| self.1.script())
     }
 
+    fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
+        let has_some = self.0.limits().is_some() || self.1.limits().is_some();
+        has_some.then_some(self as &mut dyn AnswerLimits)
+    }
+
     fn finish(&mut self, now: Timestamp) {
         self.0.finish(now);
         self.1.finish(now);
     }
 }
 
+impl AnswerLimits for Both {
+    fn first_deadline(&mut self) -> Timestamp {
+        let first = |reader: &mut dyn AnswerReader| reader.limits().map(|limits| limits.first_deadline());
+        let deadlines = [first(&mut *self.0), first(&mut *self.1)];
+        deadlines.into_iter().flatten().min().unwrap_or(Timestamp::NEVER)
+    }
+
+    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+        let first = self.0.limits().and_then(|limits| limits.overdue(now));
+        first.or_else(|| self.1.limits().and_then(|limits| limits.overdue(now)))
+    }
+}
+
 /// Makes the observer of each worker.
 #[derive(Clone)]
 pub struct ObserverFactory {
-    make: Arc<dyn Fn() -> Box<dyn Observer> + Send + Sync>,
+    make: Arc<dyn Fn() -> Box<dyn AnswerReader> + Send + Sync>,
     follows_script: bool,
 }
 
 impl ObserverFactory {
     /// Calls `make` once for each worker, before the run.
-    pub fn new(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
+    pub fn new(make: impl Fn() -> Box<dyn AnswerReader> + Send + Sync + 'static) -> ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: false }
     }
 
     /// Makes observers with a [`SessionScript`] for the partly open model. Calls `make` once for each worker.
-    pub fn with_script(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
+    pub fn with_script(make: impl Fn() -> Box<dyn AnswerReader> + Send + Sync + 'static) -> ObserverFactory {
         ObserverFactory { make: Arc::new(make), follows_script: true }
     }
 
@@ -299,7 +319,7 @@ impl ObserverFactory {
     }
 
     /// Returns the observer of one worker. Other callers may use it to drive an observer without a worker.
-    pub fn observer(&self) -> Box<dyn Observer> {
+    pub fn observer(&self) -> Box<dyn AnswerReader> {
         (self.make)()
     }
 }
@@ -307,5 +327,53 @@ impl ObserverFactory {
 impl fmt::Debug for ObserverFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ObserverFactory")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that gives up request `nth` at an instant, if it has one.
+    struct Limited {
+        nth: u32,
+        at: Option<Timestamp>,
+    }
+
+    impl AnswerReader for Limited {
+        fn head(&mut self, _: u32, _: AnswerHead<'_>) {}
+
+        fn body(&mut self, _: u32, _: &[u8]) {}
+
+        fn end(&mut self, _: u32, _: EndedRequest) {}
+
+        fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
+            self.at.is_some().then_some(self as &mut dyn AnswerLimits)
+        }
+    }
+
+    impl AnswerLimits for Limited {
+        fn first_deadline(&mut self) -> Timestamp {
+            self.at.expect("limits only with an instant")
+        }
+
+        fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+            self.at.filter(|at| *at <= now).map(|_| self.nth)
+        }
+    }
+
+    #[test]
+    fn of_two_readers_the_first_deadline_counts() {
+        let both = |first: Option<u64>, second: Option<u64>| {
+            let [first, second] = [(1, first), (2, second)].map(|(nth, at)| Limited { nth, at: at.map(Timestamp) });
+            Both(Box::new(first), Box::new(second))
+        };
+        assert!(both(None, None).limits().is_none());
+        for (first, second, at, nth) in [(Some(5), None, 5, 1), (None, Some(7), 7, 2), (Some(9), Some(8), 8, 2)] {
+            let mut both = both(first, second);
+            let limits = both.limits().expect("one has some");
+            assert_eq!((limits.first_deadline(), limits.overdue(Timestamp(at - 1))), (Timestamp(at), None));
+            assert_eq!(limits.overdue(Timestamp(at)), Some(nth));
+        }
     }
 }

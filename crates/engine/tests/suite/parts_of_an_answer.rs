@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::support::http2::{Honest, in_http2};
 use crate::support::{open, run};
-use truetail_engine::{AnswerHead, EndedRequest, Method, Observer, ObserverFactory, Plan, RunOutput, Target};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, Method, ObserverFactory, Plan, RunOutput, Target};
 use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
 
@@ -130,7 +130,7 @@ fn a_request_behind_one_that_is_not_read_waits_for_the_connection() {
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<(u64, usize, u64)>>);
 
-impl Observer for Seen {
+impl AnswerReader for Seen {
     fn head(&mut self, _: u32, head: AnswerHead<'_>) {
         assert_eq!(head.status, 200);
         self.0.lock().unwrap().0 += 1;

@@ -1,8 +1,8 @@
 //! The same load as sessions of one request each, which a script makes during the run.
 
 use truetail_engine::{
-    AddressOverrides, AnswerHead, EndedRequest, HttpVersion, NextRequest, Observer, ObserverFactory, Plan, RequestId,
-    RequestSet, SessionScript, Target, TargetRequests,
+    AddressOverrides, AnswerHead, AnswerReader, EndedRequest, HttpVersion, NextRequest, ObserverFactory, Plan,
+    RequestId, RequestSet, SessionScript, Target, TargetRequests,
 };
 use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
@@ -35,7 +35,7 @@ pub fn scripted(mut plan: Plan) -> Plan {
 
 struct OneRequestEach(RequestSet);
 
-impl Observer for OneRequestEach {
+impl AnswerReader for OneRequestEach {
     fn head(&mut self, _: u32, _: AnswerHead<'_>) {}
 
     fn body(&mut self, _: u32, _: &[u8]) {}

@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, EndedRequest, NextRequest, Observer, SessionScript};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, NextRequest, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -72,7 +72,7 @@ impl GuidedScript {
     }
 }
 
-impl Observer for GuidedScript {
+impl AnswerReader for GuidedScript {
     fn begin(&mut self, request: u32, _: u32, _: Arrival) {
         self.readings.begin(request, self.beginning, true, None);
     }

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use truetail_engine::{AnswerHead, EndedRequest, Observer, ObserverFactory};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, ObserverFactory};
 use truetail_model::service::Service;
 use truetail_model::time::Nanos;
 use truetail_run::{StreamFacts, StreamKind, StreamTime};
@@ -127,7 +127,7 @@ fn the_warm_up_is_in_none_of_it() {
 
 struct Bytes(std::sync::Arc<std::sync::atomic::AtomicU64>);
 
-impl Observer for Bytes {
+impl AnswerReader for Bytes {
     fn head(&mut self, _: u32, _: AnswerHead<'_>) {}
 
     fn body(&mut self, _: u32, part: &[u8]) {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::protocol::fields::FieldList;
-use crate::protocol::observer::{AnswerHead, EndedRequest, Observer, Trailers};
+use crate::protocol::observer::{AnswerHead, AnswerReader, EndedRequest, Trailers};
 
 /// The fields of each observed head, and of its trailers after the body.
 #[derive(Clone, Default)]
@@ -16,7 +16,7 @@ fn texts(list: &FieldList) -> impl Iterator<Item = String> {
     list.iter().map(move |(name, value)| text(name) + "=" + &text(value))
 }
 
-impl Observer for Heads {
+impl AnswerReader for Heads {
     fn head(&mut self, _: u32, head: AnswerHead<'_>) {
         let mut list = FieldList::default();
         head.copy_fields(&mut list);

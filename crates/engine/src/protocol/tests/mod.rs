@@ -180,7 +180,7 @@ fn a_cancelled_request_has_no_event_and_leaves_the_books_balanced<C: Case>() {
 #[derive(Default)]
 struct Recording(Arc<std::sync::Mutex<BTreeMap<u32, Vec<u8>>>>);
 
-impl super::observer::Observer for Recording {
+impl super::observer::AnswerReader for Recording {
     fn head(&mut self, _: u32, head: super::observer::AnswerHead<'_>) {
         assert_eq!(head.status, 200);
     }
