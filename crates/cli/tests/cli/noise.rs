@@ -51,7 +51,7 @@ fn is_explained(run: &Value, reason: &Value) -> bool {
     match code {
         "generator_paused" => longest_pause_ns(run) >= LONG_PAUSE_NS && latest_ns(run) >= LATE_NS,
         "rate_not_reached" => latest_ns(run) >= NOT_IN_TIME_NS && is_short_of_processors(run),
-        "saturated" => is_short_of_processors(run),
+        "saturated" => waited_for_backlog(run, reason) && is_short_of_processors(run),
         _ => false,
     }
 }
@@ -63,6 +63,14 @@ fn number(value: &Value) -> f64 {
 fn longest_pause_ns(run: &Value) -> f64 {
     let pauses = run["generator"]["pauses"].as_array().map_or(&[][..], Vec::as_slice);
     pauses.iter().map(|pause| number(&pause["length_ns"])).fold(0.0, f64::max)
+}
+
+/// Returns true if some request waited about as long as its backlog takes to arrive, and longer than any server of
+/// these tests takes.
+fn waited_for_backlog(run: &Value, reason: &Value) -> bool {
+    let backlog_ns = number(&reason["backlog"]) / number(&reason["offered_per_second"]).max(1e-9) * 1e9;
+    let longest_ns = number(&run["response_time"]["max_ns"]);
+    backlog_ns > 0.0 && longest_ns >= NOT_IN_TIME_NS && longest_ns >= backlog_ns / 2.0
 }
 
 fn latest_ns(run: &Value) -> f64 {
@@ -95,8 +103,10 @@ mod tests {
         json!({
             "elapsed_ns": 1_000_000_000, "gates": [], "host": {"cpus": 2}, "generator_lag": {"max_ns": 90_000},
             "verdict": {"state": "INVALID", "reasons": [
-                {"code": code, "state": "INVALID"}, {"code": "not_stationary", "state": "SUSPECT"},
+                {"code": code, "state": "INVALID", "backlog": 50, "offered_per_second": 200.0},
+                {"code": "not_stationary", "state": "SUSPECT"},
             ]},
+            "response_time": {"max_ns": 11_000_000},
             "generator": {"threads": 2, "paused_ns": 0, "pauses": [], "busiest_worker_cpu_ns": 1_000_000,
                 "surroundings": quiet},
         })
@@ -126,6 +136,7 @@ mod tests {
             ("/generator/paused_ns", json!(300_000_000)),
             ("/generator/pauses", json!([{"worker": 0, "at_ns": 0, "length_ns": 300_000_000}])),
             ("/generator_lag/max_ns", json!(290_000_000)),
+            ("/response_time/max_ns", json!(250_000_000)),
             ("/generator/surroundings/steal_ns", json!(700_000_000)),
             ("/generator/surroundings/cpu_pressure_ns", json!(700_000_000)),
         ];
@@ -138,6 +149,10 @@ mod tests {
         assert!(expected_code(&with(invalid("generator_paused"), &stalled[..2]), 0).is_err());
         // Requests were late, but the generator had the processors.
         assert!(expected_code(&with(invalid("rate_not_reached"), &stalled[2..3]), 0).is_err());
+        // The machine was busy, but no request waited, or not for a backlog of this size.
+        assert!(expected_code(&with(invalid("saturated"), &stalled[4..]), 0).is_err());
+        let small = with(with(invalid("saturated"), &stalled), &[("/response_time/max_ns", json!(110_000_000))]);
+        assert!(expected_code(&small, 0).is_err());
         // A gate is decided whatever the verdict says.
         let gated = with(with(invalid("saturated"), &stalled), &[("/gates", json!([{"state": "fails"}]))]);
         assert_eq!(expected_code(&gated, 3), Ok(3));
