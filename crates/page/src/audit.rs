@@ -5,7 +5,6 @@ use truetail_analysis::audit::{Audit, AuditFinding, AuditStop};
 use truetail_report::plot::{audit_quantiles, audit_timeline};
 use truetail_report::{AuditReport, AuditWords, audit_words, number};
 
-use crate::data::{PageData, SCHEMA};
 use crate::document::{Document, Section, contents};
 use crate::figure::Figure;
 use crate::table::Table;
@@ -34,9 +33,8 @@ pub fn audit_page(page: &AuditPage<'_>) -> String {
         (contents(&sections))
     };
     let footer = html! { p.faint { "Made by truetail " (env!("CARGO_PKG_VERSION")) " from the files alone." } };
-    let data = PageData { schema: SCHEMA, live: false, runs: Vec::new() };
     let title = format!("{title} – truetail");
-    Document { title: &title, header, sections: &sections, footer, data: &data }.html()
+    Document { title: &title, header, sections: &sections, footer, live: false }.html()
 }
 
 fn sections_of(report: &AuditReport, page: &AuditPage<'_>) -> Vec<Section> {
@@ -159,8 +157,7 @@ fn over_time(report: &AuditReport, of: &str) -> Markup {
     };
     let table = Table::new(format!("Where sending stopped{which}{of}"), ["from, s", "for", "missing requests"])
         .with_rows(longest.into_iter().map(row));
-    let figure =
-        Figure { name: "audit-timeline", picture: Some(audit_timeline(audit)), caption: caption(audit), table };
+    let figure = Figure { name: "audit-timeline", picture: audit_timeline(audit), caption: caption(audit), table };
     figure.markup()
 }
 

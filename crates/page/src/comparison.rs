@@ -2,13 +2,11 @@
 
 use maud::{Markup, html};
 use truetail_analysis::series::RunSeries;
-use truetail_report::plot::Picture;
+use truetail_report::plot::{self, Picture};
 use truetail_run::{Findings, VerdictState};
 
-use crate::data::{PageData, PageRun, SCHEMA};
 use crate::document::{Document, Section, contents};
-use crate::figure::Figure;
-use crate::pictures;
+use crate::figure::{Figure, drawn};
 use crate::table::Table;
 
 /// The content of the page of several runs.
@@ -66,10 +64,8 @@ pub fn comparison_page(page: &ComparisonPage<'_>) -> String {
     let footer = html! {
         p.faint { "Made by truetail " (env!("CARGO_PKG_VERSION")) ". Response time runs from the moment at which a request was due." }
     };
-    let runs = page.runs.iter().map(|run| PageRun { name: run.name.clone(), series: run.series }).collect();
-    let data = PageData { schema: SCHEMA, live: false, runs };
     let title = format!("{} – truetail", page.title);
-    Document { title: &title, header, sections: &sections, footer, data: &data }.html()
+    Document { title: &title, header, sections: &sections, footer, live: false }.html()
 }
 
 fn result(page: &ComparisonPage<'_>) -> Section {
@@ -87,7 +83,7 @@ fn percentiles(page: &ComparisonPage<'_>) -> Section {
     let content = html! {
         (Figure {
             name: "percentiles",
-            picture: pictures::percentiles_of(&curves),
+            picture: plot::percentiles(&curves),
             caption: "The time within which a share of the requests was answered. Each step to the right is one more nine.",
             table: Table::new("Percentiles in the picture", ["percentile"]),
         }.markup())
@@ -100,7 +96,7 @@ fn more_pictures(page: &ComparisonPage<'_>) -> Option<Section> {
         div.beside[page.side_by_side] {
             @for (picture, caption) in &page.pictures {
                 figure {
-                    div.picture { (maud::PreEscaped(picture.svg())) }
+                    div.picture { (drawn(picture)) }
                     figcaption { (caption) }
                 }
             }

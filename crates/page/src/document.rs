@@ -1,9 +1,7 @@
 //! The frame of every page: head, style, script and footer.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use serde::Serialize;
 
-use crate::data::script_json;
 use crate::script;
 use crate::text::visible;
 
@@ -12,14 +10,15 @@ const STYLE: &str = include_str!("../assets/page.css");
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'";
 
-pub(crate) struct Document<'a, D> {
+pub(crate) struct Document<'a> {
     pub(crate) title: &'a str,
     /// Content above the sections, with the heading of the page.
     pub(crate) header: Markup,
     pub(crate) sections: &'a [Section],
     /// Content at the end.
     pub(crate) footer: Markup,
-    pub(crate) data: &'a D,
+    /// True if the run is in progress and updates follow.
+    pub(crate) live: bool,
 }
 
 pub(crate) struct Section {
@@ -39,7 +38,7 @@ impl Section {
     }
 }
 
-impl<D: Serialize> Document<'_, D> {
+impl Document<'_> {
     pub(crate) fn html(&self) -> String {
         let page = html! {
             (DOCTYPE)
@@ -55,13 +54,12 @@ impl<D: Serialize> Document<'_, D> {
                 }
                 body {
                     header { (self.header) }
-                    main id="report" {
+                    main id="report" data-live[self.live] {
                         @for section in self.sections {
                             section id=(section.id) aria-labelledby={ (section.id) "-heading" } { (section.inner()) }
                         }
                     }
                     footer { (self.footer) }
-                    script type="application/json" id="data" { (PreEscaped(script_json(self.data))) }
                     script { (PreEscaped(script::PAGE)) }
                 }
             }

@@ -6,7 +6,6 @@
 //! | [`run_page`], [`live_update`] | the page of a run, and its updates during the run |
 //! | [`comparison_page`] | several runs side by side |
 //! | [`audit_page`] | the audit of files of other tools |
-//! | [`data`] | data for the script of a page |
 //! | [`text`] | text from outside, made visible |
 //! | `document` | the frame of every page: head, style, script, footer |
 //! | `figure`, `table` | a picture with its table; an accessible table |
@@ -18,11 +17,9 @@
 
 mod audit;
 mod comparison;
-pub mod data;
 mod document;
 pub mod explore;
 mod figure;
-mod pictures;
 mod run;
 mod script;
 mod table;

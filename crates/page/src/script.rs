@@ -11,18 +11,17 @@ macro_rules! script {
     };
 }
 
-/// The script of all pages. It draws the series of a run as pictures that can be read, zoomed and saved. Without it, a
-/// page shows its static pictures. It loads nothing from elsewhere, and no data reach the page as markup.
+/// The script of all pages. It lets a reader zoom into the pictures of `truetail_report::plot`, read their values and
+/// save them. It draws no data itself: it shows parts of a picture, with the ticks and texts of its
+/// `truetail_report::plot::Reading`. Without it, a page shows the pictures as they are. It loads nothing from elsewhere.
 ///
-/// It reads the data of `data.rs` and `truetail_analysis::series`, with times in ns and positions on the time axis in
-/// s. Other scripts use the object `truetail`, whose members are listed at the end of `begin.js`.
+/// Other scripts use the object `truetail`, whose members are listed at the end of `begin.js`.
 pub(crate) const PAGE: &str = script!("page":
-    "figures" "scales" "axes" "panels" "curves" "elements" "view" "chart" "drawing" "shapes" "heat" "reading" "save" "charts"
-    "pictures" "live" "begin"
+    "elements" "view" "chart" "panel" "reading" "save" "live" "begin"
 );
 
 /// The script of the interactive page, for use after [`PAGE`]. It sends the settings of the sliders to the server of
-/// the page, draws the resulting curves with [`PAGE`], and draws the requests over time itself.
+/// the page, and shows the resulting pictures with [`PAGE`].
 pub(crate) const EXPLORE: &str = script!("explore":
-    "page" "controls" "presets" "questions" "answer" "requests" "real" "begin"
+    "page" "controls" "presets" "questions" "answer" "real" "begin"
 );

@@ -1,25 +1,23 @@
 // The answer: curves, table and verdict.
 
-let shown = null;
 let measured = null;
 
 function show(answer) {
-    shown = answer;
     byId("summary").textContent = answer.summary;
     byId("notes").replaceChildren(...answer.notes.map(note => html("p", { class: "faint" }, note)));
     byId("verdict").textContent = "";
     byId("numbers").replaceChildren(table(answer.table, "Response time of each way of measuring"));
-    drawCurves();
-    drawRequests();
+    picture(byId("curves"), answer.curves);
+    picture(byId("requests"), answer.timeline?.picture ?? "");
+    byId("requests-table").replaceChildren(...answer.timeline ? [table(answer.timeline.table, "Requests by time")] : []);
 }
 
 const verdictText = (begin, { state, reasons }) => [`${begin} ${state}.`, ...reasons].join(" ");
 
-/** The simulated curves, and the measured ones that belong to the same settings. */
-function drawCurves() {
-    if (!shown) return;
-    const runs = [...shown.curves, ...(measuredFits() ? measured.loops.map(loop => loop.curve) : [])];
-    percentiles(byId("curves"), runs, { roles: runs.map(run => run.role) });
+/** Shows a picture that truetail drew. */
+function picture(figure, inner) {
+    figure.querySelector(".picture").innerHTML = inner;
+    truetail.show(figure);
 }
 
 function table({ heads, rows }, caption) {

@@ -51,7 +51,8 @@ function showReal(answer) {
     realProblem(answer.state === "failed" ? answer.message : null);
     if (answer.state === "done") measured = answer;
     showMeasured();
-    drawCurves();
+    // The measured curves come with the simulated ones.
+    if (measuredFits()) changed();
 }
 
 /** The result of the last run; where it belongs to other settings, a way back to them. */

@@ -8,14 +8,11 @@ const stored = {
     set(theme) { try { localStorage.setItem("truetail-theme", theme); } catch { /* the choice ends with the page */ } },
 };
 
-const redrawAll = () => every(chart => chart.draw());
-
 function themeButton() {
     const button = html("button", { type: "button", class: "theme" });
     const set = theme => {
         document.documentElement.dataset.theme = theme;
         button.textContent = `Theme: ${theme}`;
-        redrawAll();
     };
     button.addEventListener("click", () => {
         const next = THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length];
@@ -23,25 +20,22 @@ function themeButton() {
         stored.set(next);
     });
     set(THEMES.includes(stored.get()) ? stored.get() : "auto");
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
     return button;
 }
 
 function begin() {
     document.querySelector("body > header")?.prepend(themeButton());
     document.addEventListener("keydown", event => {
-        if (event.key === "Escape") every(chart => chart.view.reset());
+        if (event.key === "Escape") views.forEach(view => view.reset());
     });
-    const element = document.getElementById("data");
-    if (!element) return;
-    const data = JSON.parse(element.textContent);
-    show(data);
-    if (data.live) live("/events");
+    document.querySelectorAll("figure").forEach(show);
+    // In a narrow window the pictures that remain as they are scroll in their box, which the keyboard must reach.
+    for (const picture of document.querySelectorAll(".picture")) {
+        if (picture.scrollWidth > picture.clientWidth) picture.tabIndex = 0;
+    }
+    if (document.querySelector("main[data-live]")) live("/events");
 }
 
-window.truetail = {
-    show, live, overTime, percentiles, html, ticks: { linear: linearTicks, log: logTicks },
-    figures: { time, timeRange, rate, share, quantileName, roundTime },
-};
+window.truetail = { html, show };
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
 else begin();

@@ -1,10 +1,21 @@
-// A chart: panels above each other with one cursor.
+// A chart: the panels of a picture that truetail drew, above each other, with one cursor. Its data are the picture's own
+// elements; zooming is another `viewBox`.
 
-const MARGIN = { left: 58, right: 14, top: 8, bottom: 26 };
+const charts = new WeakMap();
+const views = new Map();
+
+/** Makes the picture of a figure readable and zoomable, or takes its newer form. Zoom, cursor and switches stay. */
+function show(figure) {
+    const data = figure.querySelector(':scope > .picture > script[type="application/json"]');
+    figure.classList.toggle("drawn", data !== null);
+    if (!data) return;
+    if (!charts.has(figure)) charts.set(figure, new Chart(figure));
+    charts.get(figure).update(JSON.parse(data.textContent));
+}
 
 class Chart {
-    constructor(element, name) {
-        Object.assign(this, { element, name, hidden: new Set(), linear: false, width: 0, panels: [] });
+    constructor(figure) {
+        Object.assign(this, { figure, hidden: new Set(), linear: false, width: 0, panels: [] });
         this.bar = html("div", {
             class: "cursor", role: "slider", tabindex: 0, "aria-valuemin": 0, onkeydown: event => moveCursor(this, event),
             onfocus: () => this.view.cursor ?? this.view.step(1),
@@ -12,61 +23,64 @@ class Chart {
         this.scaleButton = this.button("Linear scale", () => this.toggleScale());
         this.resetButton = this.button("Reset zoom", () => this.view.reset());
         const buttons = html("span", { class: "buttons" }, this.resetButton, this.scaleButton,
-            this.button("Save SVG", () => save(this, "svg")), this.button("Save PNG", () => save(this, "png")));
+            this.button("Save SVG", () => save(figure, "svg")), this.button("Save PNG", () => save(figure, "png")));
         this.body = html("div", { class: "panels" });
-        element.replaceChildren(html("div", { class: "tools" }, this.bar, buttons), this.body);
-        element.classList.add("drawn-here");
-        new ResizeObserver(() => this.element.clientWidth !== this.width && this.draw()).observe(element);
+        this.element = html("div", { class: "interactive" }, html("div", { class: "tools" }, this.bar, buttons), this.body);
+        figure.querySelector(":scope > .picture").after(this.element);
+        new ResizeObserver(() => this.element.clientWidth !== this.width && this.draw()).observe(this.element);
     }
 
     button(text, onclick) {
         return html("button", { type: "button", onclick }, text);
     }
 
-    update({ axis, panels, at }, view) {
-        view.charts.add(this);
-        Object.assign(this, { view, axis, at });
+    update({ axis, panels }) {
+        if (!views.has(axis.key)) views.set(axis.key, new View());
+        this.view = views.get(axis.key);
+        this.view.charts.add(this);
+        this.view.follow({ ...axis, texts: axis.texts.split("|") });
         this.bar.setAttribute("aria-label", `Cursor: ${axis.name}`);
         this.bar.setAttribute("aria-valuemax", Math.max(0, axis.stops.length - 1));
         const shape = panels => JSON.stringify(panels.map(panel => [panel.title, panel.layers.map(layer => layer.name)]));
         const same = shape(panels) === shape(this.panels);
-        const old = this.panels;
-        this.panels = panels.map((panel, n) => same ? { ...old[n], ...panel } : { ...panel, ...this.build(panel, n) });
+        const inner = this.figure.querySelectorAll(":scope > .picture svg.inner");
+        this.panels = panels.map((panel, n) => {
+            for (const layer of panel.layers) layer.texts = layer.texts?.split("|");
+            return { ...(same ? this.panels[n] : this.build(panel, n)), ...panel, ...copied(inner[n], panels.length > 1 ? 0.75 : 0.85) };
+        });
         if (!same) this.body.replaceChildren(...this.panels.map(panel => panel.box));
-        this.scaleButton.hidden = !panels.some(panel => panel.log !== undefined);
+        this.scaleButton.hidden = !panels.some(panel => panel.linear);
         this.draw();
     }
 
     /** The elements of a panel: its legend, whose entries turn layers on and off, and its drawing. */
     build(panel, n) {
         const legend = html("div", { class: "legend" }, html("span", { class: "title" }, panel.title));
-        const entries = panel.layers.map(layer => {
-            // Spans are in all panels; the first one's entry is for all of them.
-            if (layer.kind === "spans" && n > 0) return null;
-            const value = html("span", { class: "value" });
+        const entries = [];
+        const values = panel.layers.map(layer => {
             const key = this.key(n, layer);
-            const swatch = html("i", { class: `swatch s-${layer.role} ${layer.kind}` });
-            const button = html("button", { type: "button", "aria-pressed": String(!this.hidden.has(key)), onclick: () => {
+            // Shades are in all panels; the first one's entry is for all of them.
+            if (!layer.texts && n > 0) return null;
+            const button = this.button("", () => {
                 if (!this.hidden.delete(key)) this.hidden.add(key);
                 button.setAttribute("aria-pressed", !this.hidden.has(key));
                 this.draw();
-            } }, swatch, layer.name);
-            legend.append(html("span", { class: "entry" }, button, ...layer.read ? [value] : []));
-            return { value, swatch };
+            });
+            filled(button, { "aria-pressed": String(!this.hidden.has(key)) },
+                [html("i", { class: `swatch ${layer.line ? "" : "area"} ${layer.class}` }), layer.name]);
+            const value = html("span", { class: "value" });
+            entries.push([!layer.texts, html("span", { class: "entry" }, button, ...layer.texts ? [value] : [])]);
+            return value;
         });
-        const stops = ["low", "middle", "high"].map(stop => html("i", { class: stop }));
-        const isHeat = panel.layers[0].kind === "heat";
-        const ramp = isHeat ? html("span", { class: "ramp" }, html("b"), ...stops, html("b")) : null;
-        if (ramp) legend.append(ramp);
-        const canvas = ramp ? html("canvas", { "aria-hidden": "true" }) : null;
+        legend.append(...entries.sort(([one], [other]) => one - other).map(([, entry]) => entry));
         const drawing = svg("svg", { "aria-hidden": "true", class: "drawing" });
-        const plot = html("div", { class: "plot" }, ...canvas ? [canvas] : [], drawing);
+        const plot = html("div", { class: "plot" }, drawing);
         listen(this, plot, n);
-        return { box: html("div", { class: "panel" }, legend, plot), legend, entries, ramp, canvas, drawing, plot };
+        return { box: html("div", { class: "panel" }, legend, plot), values, drawing };
     }
 
     key(n, layer) {
-        return layer.kind === "spans" ? layer.name : `${n} ${layer.name}`;
+        return layer.texts ? `${n} ${layer.name}` : layer.name;
     }
 
     isShown(n, layer) {
@@ -75,6 +89,7 @@ class Chart {
 
     toggleScale() {
         this.linear = !this.linear;
+        this.scaleButton.textContent = this.linear ? "Log scale" : "Linear scale";
         this.draw();
     }
 
@@ -82,17 +97,14 @@ class Chart {
         this.width = this.element.clientWidth;
         if (this.width === 0) return;
         this.innerWidth = Math.max(1, this.width - MARGIN.left - MARGIN.right);
-        const { from, to, zoomed, axis } = this.view;
-        this.x = mapping(axis.scale, from, to, MARGIN.left, this.width - MARGIN.right);
-        this.resetButton.hidden = !zoomed;
+        this.resetButton.hidden = !this.view.zoomed;
         this.panels.forEach((panel, n) => drawPanel(this, panel, n));
-        const isLog = panel => panel.log !== undefined && this.isLog(panel);
-        this.scaleButton.textContent = this.panels.some(isLog) ? "Linear scale" : "Log scale";
         showCursor(this);
     }
 
-    /** `linear` turns each scale that can be turned. */
-    isLog(panel) {
-        return panel.log !== undefined && panel.log !== this.linear;
+    /** Where a place on the axis is, in pixels. */
+    x(place) {
+        const { from, to } = this.view;
+        return MARGIN.left + (place - from) / (to - from) * this.innerWidth;
     }
 }

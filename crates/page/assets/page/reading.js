@@ -1,14 +1,11 @@
 // Pointer and keys: the cursor, and the stretch to zoom into.
 
-const NOTHING = "–";
-
 function listen(chart, plot, n) {
     const place = event => {
         const box = plot.getBoundingClientRect();
-        const { axis, from, to } = chart.view;
+        const { from, to } = chart.view;
         const part = (event.clientX - box.left - MARGIN.left) / chart.innerWidth;
-        const [first, last] = [axis.scale.of(from), axis.scale.of(to)];
-        return axis.scale.back(first + (last - first) * Math.min(1, Math.max(0, part)));
+        return from + (to - from) * Math.min(1, Math.max(0, part));
     };
     let [start, startX] = [null, 0];
     plot.addEventListener("pointerdown", event => {
@@ -17,9 +14,9 @@ function listen(chart, plot, n) {
         plot.setPointerCapture(event.pointerId);
     });
     plot.addEventListener("pointermove", event => {
-        const panel = chart.panels[n];
+        const { range: [low, high], height } = chart.panels[n];
         const py = event.clientY - plot.getBoundingClientRect().top;
-        chart.under = panel.y ? { n, value: unmap(panel, py) } : null;
+        chart.under = { n, place: low + (high - low) * (1 - (py - MARGIN.top) / height) };
         chart.view.point(chart.view.nearest(place(event)));
         chart.under = null;
         if (start !== null) brush(chart, start, place(event));
@@ -36,9 +33,15 @@ function listen(chart, plot, n) {
     plot.addEventListener("dblclick", () => chart.view.reset());
 }
 
-function unmap(panel, py) {
-    const [from, to] = panel.yRange.map(panel.yScale.of);
-    return panel.yScale.back(from + (to - from) * (1 - (py - MARGIN.top) / panel.height));
+/** What a layer is at a stop; of a heat map the cell at the height `under`, if it has a count. */
+function textAt({ cells }, layer, l, cursor, under) {
+    if (cells && l === 0 && under !== null) {
+        const [low, high] = cells.edges;
+        const row = Math.floor((under - low) / (high - low) * cells.rows.length);
+        const hit = cells.counts[cursor].find(([at]) => at === row);
+        if (hit) return `${hit[1]} in ${cells.rows[row]}`;
+    }
+    return layer.texts[cursor];
 }
 
 function brush(chart, one, other) {
@@ -51,7 +54,7 @@ function brush(chart, one, other) {
 }
 
 function moveCursor(chart, event) {
-    const wide = Math.max(10, Math.round(chart.axis.stops.length / 20));
+    const wide = Math.max(10, Math.round(chart.view.axis.stops.length / 20));
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: wide, PageDown: -wide,
         Home: -Infinity, End: Infinity }[event.key];
     if (by === undefined) return;
@@ -61,21 +64,21 @@ function moveCursor(chart, event) {
 
 /** Moves the line, and writes what each layer is there: into the legends, and for screen readers into the slider. */
 function showCursor(chart) {
-    const { cursor } = chart.view;
+    const { cursor, axis } = chart.view;
     const known = cursor !== null && chart.view.visible(cursor);
-    const place = known ? `${chart.at} ${chart.axis.text(cursor)}` : "";
+    const place = known ? `${axis.at} ${axis.texts[cursor]}` : "";
     const spoken = [place];
     chart.panels.forEach((panel, n) => {
         const said = [];
         panel.layers.forEach((layer, l) => {
-            if (!layer.read) return;
-            const under = chart.under?.n === n ? chart.under.value : null;
-            const text = known && chart.isShown(n, layer) ? layer.read(cursor, under) ?? NOTHING : "";
-            panel.entries[l].value.textContent = text;
+            if (!layer.texts) return;
+            const under = chart.under?.n === n ? chart.under.place : null;
+            const text = known && chart.isShown(n, layer) ? textAt(panel, layer, l, cursor, under) : "";
+            panel.values[l].textContent = text;
             if (text) said.push(`${layer.name} ${text}`);
         });
         if (said.length > 0) spoken.push(`${panel.title}: ${said.join(", ")}`);
-        const x = known ? px(chart.x(chart.axis.stops[cursor])) : 0;
+        const x = known ? px(chart.x(axis.stops[cursor])) : 0;
         if (panel.line) filled(panel.line, { x1: x, x2: x, visibility: known ? "visible" : "hidden" }, []);
     });
     chart.bar.textContent = place || "Point or use the arrow keys to read, drag to zoom";

@@ -1,31 +1,40 @@
-// A view: the stretch of an axis that is shown and the cursor on it, shared by all charts of that axis.
+// A view: the part of an axis that is shown and the cursor on it, shared by all charts of that axis. Places are shares
+// of the whole axis.
 
 class View {
-    constructor(axis) {
-        this.charts = new Set();
-        this.cursor = null;
-        this.zoomed = false;
-        this.follow(axis);
+    constructor() {
+        Object.assign(this, { charts: new Set(), cursor: null, from: 0, to: 1, axis: null });
+    }
+
+    get zoomed() {
+        return this.from > 0 || this.to < 1;
     }
 
     /** Takes a newer axis, of a run that goes on. What was zoomed stays as it is. */
     follow(axis) {
+        if (this.zoomed) {
+            const [start, end] = this.axis.range;
+            const [first, last] = axis.range;
+            const moved = place => Math.min(1, Math.max(0, (start + place * (end - start) - first) / (last - first)));
+            [this.from, this.to] = [moved(this.from), moved(this.to)];
+            if (!(this.to > this.from)) [this.from, this.to] = [0, 1];
+        }
         this.axis = axis;
-        if (!this.zoomed) [this.from, this.to] = [axis.from, axis.to];
         if (this.cursor !== null && this.cursor >= axis.stops.length) this.cursor = null;
     }
 
     zoom(one, other) {
-        const { axis } = this;
-        const [from, to] = [Math.max(axis.from, Math.min(one, other)), Math.min(axis.to, Math.max(one, other))];
-        if (to - from < axis.least || !(to > from)) return;
-        Object.assign(this, { from, to, zoomed: true });
-        this.charts.forEach(chart => chart.draw());
+        const [from, to] = [Math.max(0, Math.min(one, other)), Math.min(1, Math.max(one, other))];
+        if (this.axis.stops.filter(stop => stop >= from && stop <= to).length < 2) return;
+        this.show(from, to);
     }
 
     reset() {
-        if (!this.zoomed) return;
-        Object.assign(this, { from: this.axis.from, to: this.axis.to, zoomed: false });
+        if (this.zoomed) this.show(0, 1);
+    }
+
+    show(from, to) {
+        Object.assign(this, { from, to });
         this.charts.forEach(chart => chart.draw());
     }
 
@@ -47,12 +56,8 @@ class View {
         this.point(shown[Math.min(shown.length - 1, Math.max(0, now + by))]);
     }
 
-    nearest(x) {
-        const { stops, scale } = this.axis;
-        let best = 0;
-        for (let i = 1; i < stops.length; i++) {
-            if (Math.abs(scale.of(stops[i]) - scale.of(x)) < Math.abs(scale.of(stops[best]) - scale.of(x))) best = i;
-        }
-        return best;
+    nearest(place) {
+        const distance = stop => Math.abs(stop - place);
+        return this.axis.stops.reduce((best, stop, i, stops) => distance(stop) < distance(stops[best]) ? i : best, 0);
     }
 }

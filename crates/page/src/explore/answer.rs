@@ -3,41 +3,27 @@
 use std::thread::{self, ScopedJoinHandle};
 
 use serde::Serialize;
-use truetail_analysis::never_sent::{RequestTimeline, request_timeline};
+use truetail_analysis::figures;
+use truetail_analysis::never_sent::{RequestTimeline, TimelineRow, request_timeline};
 use truetail_analysis::series::{CurveKind, PercentileCurve};
 use truetail_analysis::truth::{Truth, truth};
 use truetail_analysis::{ExactTimes, exact_times, omission, truth_curve};
 use truetail_model::service::{Fault, StallSchedule};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_report::number;
+use truetail_report::plot::{self, CurveSource};
 use truetail_run::{Quantile, Run, Verdict};
 
 use super::backend::SimulatedLoops;
 use super::settings::{MAX_REQUESTS, SimulationPlan};
+use crate::figure::drawn;
 
 const MAX_STALLS: usize = 200;
 /// Minimum margin around a stall in the timeline. A longer stall has its length as margin after, and half of it before.
 const LEAST_AROUND: Nanos = Nanos::from_millis(20);
 
-/// A curve in the form of the script: a run of the page with one curve.
-#[derive(Serialize)]
-pub(super) struct NamedCurve {
-    name: &'static str,
-    /// Class of its colour.
-    role: &'static str,
-    series: OneCurve,
-}
-
-#[derive(Serialize)]
-struct OneCurve {
-    curves: [PercentileCurve; 1],
-}
-
-impl NamedCurve {
-    pub(super) fn new(name: &'static str, role: &'static str, curve: PercentileCurve) -> NamedCurve {
-        NamedCurve { name, role, series: OneCurve { curves: [curve] } }
-    }
-}
+/// A curve with its name in the legend.
+pub(super) type NamedCurve = (&'static str, CurveSource, PercentileCurve);
 
 /// A table of texts. The first column names the rows.
 #[derive(Serialize)]
@@ -55,12 +41,27 @@ pub(super) enum TimelineView {
     FirstStall,
 }
 
+/// Requests over time.
 #[derive(Serialize)]
 struct Timeline {
-    #[serde(flatten)]
-    requests: RequestTimeline,
-    /// Times of the stalls: (from, to) in seconds, at most [`MAX_STALLS`].
-    stalls: Vec<(f64, f64)>,
+    picture: String,
+    table: TextTable,
+}
+
+impl Timeline {
+    /// Draws the requests. `stalls` are (from, to) in seconds.
+    fn new(requests: &RequestTimeline, stalls: &[(f64, f64)]) -> Timeline {
+        let row = |row: &TimelineRow| {
+            let from = format!("{:.6}", row.from_s);
+            let counts = [row.planned, row.sent, row.never_sent].map(number::count);
+            [format!("{} s", figures::without_zeros(&from))].into_iter().chain(counts).collect()
+        };
+        let table = TextTable {
+            heads: vec!["from", "planned", "sent by the closed loop", "never sent"],
+            rows: requests.rows.iter().map(row).collect(),
+        };
+        Timeline { picture: drawn(&plot::never_sent(requests, stalls)).into_string(), table }
+    }
 }
 
 /// A verdict and its reasons, as text.
@@ -95,7 +96,8 @@ pub(super) struct Answer {
     settings: String,
     summary: String,
     notes: Vec<String>,
-    curves: Vec<NamedCurve>,
+    /// The curves, as a picture.
+    curves: String,
     loops: Vec<LoopQuantiles>,
     table: TextTable,
     timeline: Option<Timeline>,
@@ -109,7 +111,14 @@ struct LoopTimes {
 }
 
 impl Answer {
-    pub(super) fn new(settings: String, plan: &SimulationPlan, loops: &SimulatedLoops, view: TimelineView) -> Answer {
+    /// Answers with the simulated `loops`, and with curves that were `measured` with the same settings.
+    pub(super) fn new(
+        settings: String,
+        plan: &SimulationPlan,
+        loops: &SimulatedLoops,
+        view: TimelineView,
+        measured: Vec<NamedCurve>,
+    ) -> Answer {
         let window = window(plan, view);
         let (seen, timeline) = thread::scope(|scope| {
             // Compute the curves in parallel, because a person waits for them.
@@ -123,24 +132,30 @@ impl Answer {
             let (closed, corrected) = joined(closed);
             (LoopTimes { open, closed, corrected, truth }, joined(timeline))
         });
+        let table = table(&seen);
+        let summary = summary(&seen, timeline.as_ref());
+        let loop_quantiles = vec![
+            quantiles("open", &loops.open, &seen.open),
+            quantiles("closed", &loops.closed, &seen.closed),
+            quantiles("corrected", &loops.corrected, &seen.corrected),
+        ];
+        let mut curves = vec![
+            ("closed loop", CurveSource::Closed, seen.closed.curve),
+            ("closed loop, corrected", CurveSource::Corrected, seen.corrected.curve),
+            ("open loop", CurveSource::Open, seen.open.curve),
+            ("truth", CurveSource::Truth, truth_curve(&seen.truth)),
+        ];
+        curves.extend(measured);
+        let curves: Vec<_> = curves.iter().map(|(name, source, curve)| (*name, *source, curve)).collect();
         Answer {
-            schema: "truetail.explore/1",
+            schema: "truetail.explore/2",
             settings,
-            summary: summary(&seen, timeline.as_ref()),
+            summary,
             notes: notes(plan, loops),
-            table: table(&seen),
-            loops: vec![
-                quantiles("open", &loops.open, &seen.open),
-                quantiles("closed", &loops.closed, &seen.closed),
-                quantiles("corrected", &loops.corrected, &seen.corrected),
-            ],
-            curves: vec![
-                NamedCurve::new("closed loop", "closed", seen.closed.curve),
-                NamedCurve::new("closed loop, corrected", "corrected", seen.corrected.curve),
-                NamedCurve::new("open loop", "open", seen.open.curve),
-                NamedCurve::new("truth", "truth", truth_curve(&seen.truth)),
-            ],
-            timeline: timeline.map(|requests| Timeline { requests, stalls: stalls(plan, window) }),
+            table,
+            loops: loop_quantiles,
+            curves: drawn(&plot::percentile_curves(&curves)).into_string(),
+            timeline: timeline.map(|requests| Timeline::new(&requests, &stalls(plan, window))),
         }
     }
 

@@ -99,7 +99,7 @@ fn curves() -> Markup {
             h2 id="curves-heading" { "Response time by percentile" }
             p id="summary" role="status" {}
             p.problem id="problem" role="alert" hidden {}
-            div.interactive id="curves" {}
+            figure id="curves" data-picture="curves" { div.picture {} }
             ul.explained {
                 li { i.swatch.s-closed {} b { "Closed loop" } ": users who each wait for their answer before they send again." }
                 li {
@@ -107,7 +107,7 @@ fn curves() -> Markup {
                     ": the closed loop with HdrHistogram's correction, which adds the values that the missing requests would "
                     "probably have had."
                 }
-                li { i.swatch.s-open {} b { "Open loop" } ": requests on a schedule that waits for nobody, timed from when they were due." }
+                li { i.swatch.s-response {} b { "Open loop" } ": requests on a schedule that waits for nobody, timed from when they were due." }
                 li { i.swatch.s-truth {} b { "Truth" } ": what a perfect client measures on that schedule, computed exactly." }
             }
             div id="notes" {}
@@ -121,8 +121,9 @@ fn timeline() -> Markup {
         section.timeline aria-labelledby="timeline-heading" {
             h2 id="timeline-heading" { "Requests that were never sent" }
             p {
-                "Each mark is a request: when it was due, and how long it took. The circles are ghosts: requests that the "
-                "schedule planned and that the closed loop never sent, drawn with the response time they had in the open loop."
+                "Each dot is a request: when it was due, and how long it took; a large dot got no answer. Blue dots are ghosts: "
+                "requests that the schedule planned and that the closed loop never sent, drawn with the response time they had in "
+                "the open loop."
             }
             div.choice {
                 label for="view" { "Show" }
@@ -131,13 +132,7 @@ fn timeline() -> Markup {
                     option value="whole" { "the whole run" }
                 }
             }
-            canvas id="requests" role="img" aria-label="Requests over time; the table below holds the same counts" {}
-            div.legend {
-                span.entry { i.mark.s-closed {} "sent by the closed loop" }
-                span.entry { i.ghost.s-open {} "never sent (ghost)" }
-                span.entry { i.cross {} "no answer" }
-                span.entry { i.swatch.spans.s-pause-server {} "the server stalls" }
-            }
+            figure id="requests" data-picture="requests" { div.picture {} }
             details.data { summary { "Table" } div.scroll tabindex="0" role="region" aria-label="Requests over time" id="requests-table" {} }
         }
     }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::answer::{Answer, TimelineView, VerdictText};
 use super::backend::Backend;
 use super::document::document;
-use super::measured::RealAnswer;
+use super::measured::{RealAnswer, measured_curves};
 use super::settings::{Settings, SettingsError};
 use crate::web::{Handler, Request, Response};
 
@@ -70,7 +70,10 @@ impl<B: Backend> ExplorePage<B> {
         let plan = settings.simulation();
         let view = if request.query == "view=whole" { TimelineView::Whole } else { TimelineView::FirstStall };
         match self.backend.simulate(&plan) {
-            Ok(loops) => Response::json(Answer::new(settings.to_query(), &plan, &loops, view).json()),
+            Ok(loops) => {
+                let measured = measured_curves(&self.backend.real(), settings);
+                Response::json(Answer::new(settings.to_query(), &plan, &loops, view, measured).json())
+            }
             Err(error) => refused_because(&error),
         }
     }

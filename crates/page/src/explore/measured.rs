@@ -5,6 +5,7 @@ use truetail_analysis::series::{CurveKind, PercentileCurve, series};
 use truetail_analysis::{exact_times, omission};
 use truetail_model::time::Nanos;
 use truetail_report::number;
+use truetail_report::plot::CurveSource;
 use truetail_run::{Quantile, Run};
 
 use super::answer::{NamedCurve, TextTable, VerdictText};
@@ -35,7 +36,6 @@ pub(super) enum RealAnswer {
 #[derive(Serialize)]
 pub(super) struct MeasuredText {
     name: &'static str,
-    curve: NamedCurve,
     verdict: VerdictText,
     table: TextTable,
     quantiles: Vec<Quantile>,
@@ -89,18 +89,27 @@ const fn loop_name(measured: MeasuredLoop) -> &'static str {
 }
 
 fn measured_text(measured: &MeasuredRun, simulated: &SimulatedLoops) -> MeasuredText {
-    let (name, role, simulated) = match measured.measured {
-        MeasuredLoop::Open => ("open loop, measured", "measured-open", &simulated.open),
-        MeasuredLoop::Closed => ("closed loop, measured", "measured-closed", &simulated.closed),
+    let simulated = match measured.measured {
+        MeasuredLoop::Open => &simulated.open,
+        MeasuredLoop::Closed => &simulated.closed,
     };
     let quantiles = measured.findings.response_time.quantiles.clone();
     MeasuredText {
         name: loop_name(measured.measured),
-        curve: NamedCurve::new(name, role, carried_curve(measured)),
         verdict: VerdictText::new(&measured.findings.verdict),
         table: table(&quantiles, simulated),
         quantiles,
     }
+}
+
+/// Returns the curves of the last run if it was measured with `settings`.
+pub(super) fn measured_curves(state: &RealState, settings: &Settings) -> Vec<NamedCurve> {
+    let RealState::Done(measured_with, loops) = state else { return Vec::new() };
+    let named = |measured: &MeasuredRun| match measured.measured {
+        MeasuredLoop::Open => ("open loop, measured", CurveSource::MeasuredOpen, carried_curve(measured)),
+        MeasuredLoop::Closed => ("closed loop, measured", CurveSource::MeasuredClosed, carried_curve(measured)),
+    };
+    if **measured_with == *settings { loops.iter().map(named).collect() } else { Vec::new() }
 }
 
 /// Returns the curve of a measured run, up to the percentiles that its sample supports; possibly without points.

@@ -1,14 +1,13 @@
 //! The answers: statuses, errors, and the first answers that failed a check.
 
 use maud::{Markup, html};
-use truetail_report::{number, words};
+use truetail_report::{number, plot, words};
 use truetail_run::FailedAnswer;
 
 use super::page::RunPage;
 use super::wording::{none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
@@ -35,7 +34,7 @@ fn content(page: &RunPage<'_>) -> Markup {
         @if !statuses.is_empty() || !run.snapshot.causes.is_empty() {
             (Figure {
                 name: "answers",
-                picture: pictures::answers(page),
+                picture: plot::answers(&run.snapshot),
                 caption: "Answers and failures: what came back, and why some requests got no answer.",
                 table: statuses,
             }.markup())

@@ -2,13 +2,12 @@
 
 use maud::{Markup, html};
 use truetail_model::record::Tally;
-use truetail_report::{number, words};
+use truetail_report::{number, plot, words};
 
 use super::page::RunPage;
 use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
@@ -25,7 +24,7 @@ fn content(page: &RunPage<'_>) -> Markup {
         p { (planned) ". " (issued) "." }
         (Figure {
             name: "books",
-            picture: pictures::books(page),
+            picture: plot::books(tally),
             caption: "Every request that was planned, and what became of it.",
             table: table(tally),
         }.markup())

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use truetail_analysis::series::{GapSeries, RunSeries};
-use truetail_report::number;
+use truetail_report::{number, plot};
 
 use super::page::RunPage;
 use super::time_rows::{self, time};
 use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 
 pub(super) fn delay(page: &RunPage<'_>) -> Section {
@@ -32,7 +31,7 @@ fn delay_content(page: &RunPage<'_>) -> Markup {
     html! {
         (Figure {
             name: "delay",
-            picture: pictures::start_delay(page),
+            picture: plot::start_delay(page.series),
             caption: "How much later than due requests were sent, on average: because truetail was late (generator lag), because \
                       no connection was free (connection wait), or because one had to be opened (connect).",
             table: delay_table(page.series),
@@ -55,21 +54,12 @@ fn delay_table(series: &RunSeries) -> Table {
 
 /// Returns the section of planned and real gaps between requests.
 pub(super) fn gaps(page: &RunPage<'_>) -> Section {
-    let content = match &page.series.gaps {
-        Some(gaps) => html! {
-            (Figure {
-                name: "gaps",
-                picture: pictures::gaps(page),
-                caption: "How far apart requests were sent, beside how far apart they were planned.",
-                table: gaps_table(gaps),
-            }.markup())
-        },
-        None if page.live => {
-            let caption = "How far apart requests were sent, beside how far apart they were planned.";
-            let table = Table::new("Gaps between requests", ["gap"]);
-            Figure { name: "gaps", picture: None, caption, table }.markup()
-        }
-        None => none("Gaps between requests are not shown: that needs at least 100 requests, each of them saved."),
+    let content = if page.series.gaps.is_none() && !page.live {
+        none("Gaps between requests are not shown: that needs at least 100 requests, each of them saved.")
+    } else {
+        let caption = "How far apart requests were sent, beside how far apart they were planned.";
+        let table = page.series.gaps.as_ref().map_or_else(|| Table::new("Gaps between requests", ["gap"]), gaps_table);
+        Figure { name: "gaps", picture: plot::gaps(page.series), caption, table }.markup()
     };
     Section { id: "gaps", heading: "Gaps between requests", content }
 }
@@ -91,7 +81,7 @@ pub(super) fn rate(page: &RunPage<'_>) -> Option<Section> {
     let content = html! {
         (Figure {
             name: "rate",
-            picture: pictures::by_rate(page),
+            picture: plot::by_rate(page.series),
             caption: "Response times by the planned rate at which requests were due.",
             table: rate_table(page.series),
         }.markup())

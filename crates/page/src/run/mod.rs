@@ -34,18 +34,17 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use serde::Serialize;
+use truetail_report::plot::{self, Picture};
 use truetail_report::words;
 
 pub use page::{Overlay, RunPage};
 
-use crate::data::{PageData, script_json};
 use crate::document::{Document, Section, contents};
+use crate::figure::{drawn, script_json};
 use crate::text::{clipped, visible};
 
 /// Maximum length of the heading, in characters. A URL can have any length.
 const LONGEST_HEADING: usize = 300;
-/// Sections that each update of a live page replaces. The script draws the other sections.
-const LIVE_SECTIONS: [&str; 5] = ["verdict", "books", "times", "answers", "targets"];
 
 /// Returns the page of a run as one text that loads nothing.
 pub fn run_page(page: &RunPage<'_>) -> String {
@@ -53,23 +52,38 @@ pub fn run_page(page: &RunPage<'_>) -> String {
     let headline = clipped(&words::headline(page.run), LONGEST_HEADING);
     let title = format!("{headline} – truetail");
     let header = header(page, &headline, &sections);
-    Document { title: &title, header, sections: &sections, footer: footer(page), data: &data(page) }.html()
+    Document { title: &title, header, sections: &sections, footer: footer(page), live: page.live }.html()
 }
 
-/// Returns the changes on the page of a run in progress, as one line of JSON.
+/// Returns the changes on the page of a run in progress, as one line of JSON: whole sections, and the pictures of the
+/// others, which stay in place so that a reader keeps zoom, cursor and focus.
 pub fn live_update(page: &RunPage<'_>) -> String {
     #[derive(Serialize)]
-    struct Update<'a> {
+    struct Update {
         sections: BTreeMap<&'static str, String>,
-        data: PageData<'a>,
+        pictures: BTreeMap<&'static str, String>,
     }
-    let changing = sections(page).into_iter().filter(|section| LIVE_SECTIONS.contains(&section.id));
+    let changing = [verdict::section(page), books::section(page), times::section(page), answers::section(page)];
+    let changing = changing.into_iter().chain(targets::section(page));
     let sections = changing.map(|section| (section.id, visible(&section.inner().into_string()))).collect();
-    script_json(&Update { sections, data: data(page) })
+    let pictures = readable_pictures(page).into_iter();
+    let pictures = pictures.map(|(name, picture)| (name, visible(&drawn(&picture).into_string()))).collect();
+    script_json(&Update { sections, pictures })
 }
 
-fn data<'a>(page: &RunPage<'a>) -> PageData<'a> {
-    PageData { schema: crate::data::SCHEMA, live: page.live, runs: page.runs() }
+/// Returns the pictures that can be read at a cursor, with the names of their figures.
+fn readable_pictures(page: &RunPage<'_>) -> Vec<(&'static str, Picture)> {
+    let series = page.series;
+    let mut pictures = vec![
+        ("heat", plot::heat_map(series)),
+        ("lanes", plot::lanes(series)),
+        ("percentiles", percentiles::picture(page)),
+        ("delay", plot::start_delay(series)),
+        ("gaps", plot::gaps(series)),
+        ("rate", plot::by_rate(series)),
+    ];
+    pictures.extend(series.streams.as_ref().map(|streams| ("event-gaps", plot::event_gaps(streams))));
+    pictures
 }
 
 /// Returns the sections that have content, in order.

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use truetail_analysis::series::{HeatMap, PauseSpan, PausedSide, QuantileSeries, RunSeries};
-use truetail_report::number;
+use truetail_report::{number, plot};
 
 use super::page::RunPage;
 use super::time_rows;
 use super::wording::{none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 
 /// Maximum number of pauses in the table. The picture shows more.
@@ -34,7 +33,7 @@ fn content(page: &RunPage<'_>) -> Markup {
         @if heat_is_known(&series.heat_map) || page.live {
             (Figure {
                 name: "heat",
-                picture: pictures::heat_map(page),
+                picture: plot::heat_map(series),
                 caption: "Response times over time: the stronger the colour, the more requests took that long. Requests without an \
                           answer are marked at the top.",
                 table: heat_table(series),
@@ -44,7 +43,7 @@ fn content(page: &RunPage<'_>) -> Markup {
         }
         (Figure {
             name: "lanes",
-            picture: pictures::lanes(page),
+            picture: plot::lanes(series),
             caption: "The load, the backlog, percentiles of response time, and how late truetail itself was (generator lag), on \
                       the same axis. Pauses of either side are shaded.",
             table: lanes_table(series),

@@ -4,8 +4,6 @@ use truetail_analysis::series::RunSeries;
 use truetail_analysis::verdict::code;
 use truetail_run::{Findings, Run};
 
-use crate::data::PageRun;
-
 /// A run, and the data of its page.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPage<'a> {
@@ -15,7 +13,7 @@ pub struct RunPage<'a> {
     pub findings: &'a Findings,
     /// Data for its pictures.
     pub series: &'a RunSeries,
-    /// True if the run is in progress. The script then draws the pictures, from updated data.
+    /// True if the run is in progress. The script then replaces what changes.
     pub live: bool,
     /// Other runs in the picture of the percentiles.
     pub overlays: &'a [Overlay<'a>],
@@ -44,17 +42,6 @@ impl<'a> RunPage<'a> {
     /// Adds other runs to the picture of the percentiles.
     pub fn with(self, overlays: &'a [Overlay<'a>]) -> RunPage<'a> {
         RunPage { overlays, ..self }
-    }
-
-    /// Returns the name of the run in legends.
-    pub(crate) fn name(&self) -> &'static str {
-        "this run"
-    }
-
-    pub(crate) fn runs(&self) -> Vec<PageRun<'a>> {
-        let this = PageRun { name: self.name().to_owned(), series: self.series };
-        let others = self.overlays.iter().map(|other| PageRun { name: other.name.to_owned(), series: other.series });
-        std::iter::once(this).chain(others).collect()
     }
 
     /// Returns true if the backlog grew without end, so that response times depend on the length of the run.

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use truetail_analysis::series::{CurveKind, CurvePoint, PercentileCurve, RunSeries};
 use truetail_report::number;
+use truetail_report::plot::{self, Picture};
 
 use super::page::RunPage;
 use super::time_rows::time;
 use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
@@ -29,13 +29,21 @@ fn content(page: &RunPage<'_>) -> Markup {
         @for sentence in page.series.curves.iter().filter_map(unanswered) { p { (sentence) } }
         (Figure {
             name: "percentiles",
-            picture: pictures::percentiles(page),
+            picture: picture(page),
             caption: "The time within which a share of the requests was answered. Each step to the right is one more nine. A curve \
                       ends where the run has too few requests to say more, or where requests without an answer begin. The band \
                       around response time is its 95 % confidence interval.",
             table: table(page),
         }.markup())
     }
+}
+
+/// Draws the percentile curves of the run and of its overlays.
+pub(super) fn picture(page: &RunPage<'_>) -> Picture {
+    let own = if page.overlays.is_empty() { "" } else { "this run" };
+    let others = page.overlays.iter().map(|other| (other.name, other.series));
+    let curves: Vec<(&str, &RunSeries)> = std::iter::once((own, page.series)).chain(others).collect();
+    plot::percentiles(&curves)
 }
 
 fn unanswered(curve: &PercentileCurve) -> Option<String> {

@@ -2,14 +2,13 @@
 
 use maud::{Markup, html};
 use truetail_analysis::series::{EarlyEnds, SessionSeries, ShownSession};
-use truetail_report::{number, words};
+use truetail_report::{number, plot, words};
 use truetail_run::{FlowFacts, SampledRequest, SampledSession, SessionEnding, SessionFacts, StepFacts};
 
 use super::page::RunPage;
 use super::wording::{because, labelled, none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
@@ -46,7 +45,7 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
         } @else {
             (Figure {
                 name: "session-ends",
-                picture: pictures::session_ends(series),
+                picture: plot::session_ends(series),
                 caption: "Where sessions ended early, and why. A session ends at the first step whose answer is not what the flow \
                           expects, or that gets none.",
                 table: early_ends(series),
@@ -58,7 +57,7 @@ fn content(page: &RunPage<'_>, facts: &SessionFacts, series: &SessionSeries) -> 
         @if !series.sampled.is_empty() {
             (Figure {
                 name: "sessions",
-                picture: pictures::session_waterfall(series),
+                picture: plot::session_waterfall(series),
                 caption: "A few sessions from their intended arrivals on: the slowest, the one in the middle of a random sample, and \
                           some others of that sample. The slowest are those with the longest session response time, however they \
                           ended. Only sessions that were begun are among them.",

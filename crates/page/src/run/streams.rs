@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 use truetail_analysis::series::{HeatMap, ObjectiveBooks, RunSeries, ShownStream, StreamSeries};
-use truetail_report::{number, words};
+use truetail_report::{number, plot, words};
 use truetail_run::SampledStream;
 
 use super::page::RunPage;
@@ -12,7 +12,6 @@ use super::time_rows;
 use super::wording::{because, labelled, none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 
 /// Returns the section; `None` if answers were not read as streams.
@@ -34,7 +33,7 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
         @if !series.objectives.is_empty() {
             (Figure {
                 name: "goodput",
-                picture: pictures::goodput(series),
+                picture: plot::goodput(series),
                 caption: "What became of the planned requests by each objective. A request without a complete answer, and one that \
                           was never sent, met nothing.",
                 table: objectives(series),
@@ -45,7 +44,7 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
         } @else {
             (Figure {
                 name: "event-gaps",
-                picture: pictures::event_gaps(series),
+                picture: plot::event_gaps(series),
                 caption: "Gaps between events over time: the stronger the colour, the more gaps were that long. A gap stands where the \
                           event came that ended it. Gaps that no event ended are marked at the top. Events that were read together \
                           have no gap between them that anybody knows, and are not here.",
@@ -55,7 +54,7 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
         @if !series.sampled.is_empty() {
             (Figure {
                 name: "streams",
-                picture: pictures::waterfall(series),
+                picture: plot::waterfall(series),
                 caption: "A few streams from their intended starts on: the slowest, the one in the middle of a random sample, and \
                           some others of that sample. Only requests that were sent are among them.",
                 table: streams(page, series),

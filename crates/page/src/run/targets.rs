@@ -1,12 +1,11 @@
 //! Targets side by side.
 
 use maud::html;
-use truetail_report::words;
+use truetail_report::{plot, words};
 
 use super::page::RunPage;
 use crate::document::Section;
 use crate::figure::Figure;
-use crate::pictures;
 use crate::table::Table;
 use crate::text::clipped;
 
@@ -29,10 +28,10 @@ pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
         p { "A request counts as an error where it got no answer, or an answer with a status from 400." }
         (table.markup())
         @if all > MAX_TARGETS { p { "and " (all - MAX_TARGETS) " more targets, in run.json" } }
-        @if let Some(picture) = pictures::targets(page) {
+        @if findings.targets.len() > 1 {
             (Figure {
                 name: "targets",
-                picture: Some(picture),
+                picture: plot::targets(findings),
                 caption: "Response times of each target.",
                 table: Table::new("Targets in the picture", ["target"]),
             }.markup())

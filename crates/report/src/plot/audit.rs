@@ -1,18 +1,19 @@
 //! Pictures of another tool's file: requests over time with the client's stops, and percentiles, also corrected.
 
 use truetail_analysis::audit::{Audit, AuditStop, AuditTimeline, CorrectedQuantile, ReportedQuantile};
-use truetail_analysis::figures::quantile_name;
+use truetail_analysis::figures::{four_digits, quantile_name, without_zeros};
 use truetail_analysis::series::TimeAxis;
 
 use super::frame::{Axis, Frame};
 use super::lane::{Lane, Line, draw_lanes};
 use super::layout::INK;
 use super::look::SeriesStyle;
-use super::over_time::{shade_span, shade_swatch};
+use super::over_time::{self, Shades};
 use super::picture::Picture;
 use super::scale::AxisScale;
 use super::sheet::{Sheet, Swatch, time_axis};
 use super::svg::{Anchor, Label, Rect, Svg};
+use crate::number;
 
 const OVER_TIME: &str = "The file over time";
 const PERCENTILES: &str = "Percentiles";
@@ -35,12 +36,13 @@ pub fn audit_timeline(audit: &Audit) -> Picture {
             format!("All by the start of requests, as the file gives it. Shorter stops that are not marked: {more}.")
         }
     };
-    let mut sheet = Sheet::new(OVER_TIME, &subtitle, HEIGHT, &legend(&stops));
+    let shades = shades(&stops, timeline.from_ns);
+    let legend: Vec<_> = shades.iter().map(Shades::entry).collect();
+    let mut sheet = Sheet::new(OVER_TIME, &subtitle, HEIGHT, &legend);
     let lanes = [starts(timeline), in_flight(timeline), latency(timeline)];
-    draw_lanes(&mut sheet, &lanes, &axis(timeline), &|svg, frame, place| {
-        stops.iter().for_each(|stop| draw_stop(svg, frame, place, stop, timeline.from_ns));
-    });
-    sheet.finish()
+    let time = axis(timeline);
+    draw_lanes(&mut sheet, &lanes, &time, &shades);
+    sheet.finish_readable(over_time::reading("time", &time))
 }
 
 fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
@@ -50,22 +52,18 @@ fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
     longest
 }
 
-const fn look_of(stop: &AuditStop) -> SeriesStyle {
-    if stop.is_silence { SeriesStyle::ServerPause } else { SeriesStyle::Backlog }
-}
-
-fn legend(stops: &[AuditStop]) -> Vec<(String, Swatch)> {
-    let kinds = [(true, "nothing was sent, and requests waited"), (false, "less than usual was sent")];
-    let first = |is_silence: bool| stops.iter().find(|stop| stop.is_silence == is_silence);
-    kinds
-        .into_iter()
-        .filter_map(|(is_silence, name)| Some((name.to_owned(), shade_swatch(look_of(first(is_silence)?)))))
-        .collect()
-}
-
-fn draw_stop(svg: &mut Svg, frame: &Frame, place: Rect, stop: &AuditStop, origin_ns: u64) {
+fn shades(stops: &[AuditStop], origin_ns: u64) -> Vec<Shades> {
     let seconds = |ns: u64| ns.saturating_sub(origin_ns) as f64 / 1e9;
-    shade_span(svg, frame, place, (seconds(stop.from_ns), seconds(stop.to_ns)), look_of(stop));
+    let kinds = [
+        (true, "nothing was sent, and requests waited", SeriesStyle::ServerPause),
+        (false, "less than usual was sent", SeriesStyle::Backlog),
+    ];
+    let of_kind = |is_silence: bool| stops.iter().filter(move |stop| stop.is_silence == is_silence);
+    let shades = kinds.map(|(is_silence, name, look)| {
+        let spans = of_kind(is_silence).map(|stop| (seconds(stop.from_ns), seconds(stop.to_ns))).collect();
+        Shades { name, look, spans }
+    });
+    shades.into_iter().filter(|shades| !shades.spans.is_empty()).collect()
 }
 
 fn axis(timeline: &AuditTimeline) -> TimeAxis {
@@ -75,22 +73,32 @@ fn axis(timeline: &AuditTimeline) -> TimeAxis {
 }
 
 fn starts(timeline: &AuditTimeline) -> Lane {
-    let line = Line { name: "started".to_owned(), look: SeriesStyle::Sent, values: timeline.starts_per_s.clone() };
+    let line = Line {
+        name: "started".to_owned(),
+        look: SeriesStyle::Sent,
+        values: timeline.starts_per_s.clone(),
+        write: number::rate,
+    };
     Lane { heading: "Requests per second", lines: vec![line], times: false, nothing: "too short for a rate" }
 }
 
 fn in_flight(timeline: &AuditTimeline) -> Lane {
     let values = timeline.in_flight.iter().copied().map(Some).collect();
-    let line = Line { name: "in flight, on average".to_owned(), look: SeriesStyle::InFlight, values };
+    let write = |mean: f64| without_zeros(&four_digits(mean)).to_owned();
+    let line = Line { name: "in flight, on average".to_owned(), look: SeriesStyle::InFlight, values, write };
     Lane { heading: "Requests in flight", lines: vec![line], times: false, nothing: "too few requests" }
 }
 
 fn latency(timeline: &AuditTimeline) -> Lane {
-    // Zero has no place on a logarithmic axis.
-    let values = |values: &[Option<u64>]| values.iter().map(|value| value.map(|value| value.max(1) as f64)).collect();
+    let line = |name: &str, look, values: &[Option<u64>]| Line {
+        name: name.to_owned(),
+        look,
+        values: values.iter().map(|value| value.map(|value| value as f64)).collect(),
+        write: |ns| number::time(ns as u64),
+    };
     let lines = vec![
-        Line { name: "median".to_owned(), look: SeriesStyle::P50, values: values(&timeline.median_ns) },
-        Line { name: "longest".to_owned(), look: SeriesStyle::Max, values: values(&timeline.longest_ns) },
+        line("median", SeriesStyle::P50, &timeline.median_ns),
+        line("longest", SeriesStyle::Max, &timeline.longest_ns),
     ];
     Lane { heading: "Latency", lines, times: true, nothing: "no latencies" }
 }

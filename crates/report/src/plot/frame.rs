@@ -63,6 +63,14 @@ impl Frame {
         Frame { inner, x, y }
     }
 
+    pub(super) fn x_scale(&self) -> AxisScale {
+        self.x.scale
+    }
+
+    pub(super) fn y_scale(&self) -> AxisScale {
+        self.y.scale
+    }
+
     pub(super) fn x(&self, value: f64) -> f64 {
         self.inner.x + self.inner.width * self.x.scale.place(value)
     }

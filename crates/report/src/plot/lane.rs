@@ -4,10 +4,11 @@ use truetail_analysis::series::TimeAxis;
 
 use super::frame::{Axis, Frame};
 use super::look::SeriesStyle;
-use super::over_time;
-use super::scale::{AxisScale, Tick, linear_ticks};
-use super::sheet::{Sheet, Swatch, draw_legend, heading, remark, stretches, time_axis};
-use super::svg::{Anchor, Rect, Svg};
+use super::over_time::{self, Shades};
+use super::reading::{LayerReading, PanelReading};
+use super::scale::{AxisScale, Quantity, Tick, linear_ticks};
+use super::sheet::{Layer, Sheet, Swatch, draw_legend, heading, remark, stretches, time_axis};
+use super::svg::{Anchor, Rect};
 
 /// Room for the texts of the axes of all lanes.
 const LEFT: f64 = 74.0;
@@ -20,6 +21,8 @@ pub(super) struct Line {
     pub(super) name: String,
     pub(super) look: SeriesStyle,
     pub(super) values: Vec<Option<f64>>,
+    /// Formats a value.
+    pub(super) write: fn(f64) -> String,
 }
 
 pub(super) struct Lane {
@@ -31,15 +34,12 @@ pub(super) struct Lane {
     pub(super) nothing: &'static str,
 }
 
-/// Draws behind the data of a lane: in its frame, over this place.
-pub(super) type Shade<'a> = dyn Fn(&mut Svg, &Frame, Rect) + 'a;
-
 /// Fills the rest of the sheet with lanes of equal height.
-pub(super) fn draw_lanes(sheet: &mut Sheet, lanes: &[Lane], time: &TimeAxis, shade: &Shade<'_>) {
+pub(super) fn draw_lanes(sheet: &mut Sheet, lanes: &[Lane], time: &TimeAxis, shades: &[Shades]) {
     let height = (sheet.area.height - BELOW) / lanes.len().max(1) as f64;
     for (i, lane) in lanes.iter().enumerate() {
         let place = sheet.take(height);
-        draw(&mut sheet.svg, lane, time, place, i + 1 == lanes.len(), shade);
+        draw(sheet, lane, time, place, i + 1 == lanes.len(), shades);
     }
 }
 
@@ -47,8 +47,8 @@ fn inner(place: Rect) -> Rect {
     Rect { x: place.x + LEFT, width: place.width - LEFT - 10.0, ..place }
 }
 
-fn draw(svg: &mut Svg, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: bool, shade: &Shade<'_>) {
-    heading(svg, place.x, place.y + 14.0, lane.heading);
+fn draw(sheet: &mut Sheet, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: bool, shades: &[Shades]) {
+    heading(&mut sheet.svg, place.x, place.y + 14.0, lane.heading);
     let values = || lane.lines.iter().flat_map(|line| line.values.iter().flatten().copied());
     let place = inner(place);
     let inside = Rect { y: place.y + HEADING, height: place.height - HEADING - GAP, ..place };
@@ -62,20 +62,34 @@ fn draw(svg: &mut Svg, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: bool
     let x = if has_axis { x } else { Axis { label: String::new(), ticks: Vec::new(), ..x } };
     let y = if has_values { y } else { Axis { ticks: Vec::new(), ..y } };
     let frame = Frame::around(inside, x, y);
-    shade(svg, &frame, inside);
-    frame.draw_behind(svg);
-    frame.draw_base(svg);
+    frame.draw_behind(&mut sheet.svg);
+    let shades = shades.iter().map(|shades| shades.layer(None));
+    let quantity = if lane.times { Quantity::LogTimes } else { Quantity::Numbers };
+    let mut reading = PanelReading::new(lane.heading, &frame, quantity);
     if !has_values {
-        remark(svg, inside.x + inside.width / 2.0, inside.y + inside.height / 2.0 + 5.0, lane.nothing, Anchor::Middle);
+        reading.set_nothing(lane.nothing);
+        sheet.panel(&frame, reading, shades.collect());
+        let middle = (inside.x + inside.width / 2.0, inside.y + inside.height / 2.0 + 5.0);
+        remark(&mut sheet.svg, middle.0, middle.1, lane.nothing, Anchor::Middle);
+        frame.draw_base(&mut sheet.svg);
         return;
     }
     let entries: Vec<(String, Swatch)> =
         lane.lines.iter().map(|line| (line.name.clone(), Swatch::Line(line.look))).collect();
-    draw_legend(svg, Rect { x: place.x + 190.0, y: place.y + 14.0, width: place.width - 190.0, height: 0.0 }, &entries);
-    for line in &lane.lines {
-        let points = over_time::middles(time).zip(line.values.iter().copied());
-        svg.series(&stretches(&frame, points), line.look, 2.0);
-    }
+    draw_legend(
+        &mut sheet.svg,
+        Rect { x: place.x + 190.0, y: place.y + 14.0, width: place.width - 190.0, height: 0.0 },
+        &entries,
+    );
+    let lines = lane.lines.iter().map(|line| {
+        let texts = line.values.iter().map(|value| value.map(line.write));
+        Layer::new(LayerReading::line(&line.name, line.look, texts), move |svg, frame| {
+            let points = over_time::middles(time).zip(line.values.iter().copied());
+            svg.series(&stretches(frame, points), line.look, 2.0);
+        })
+    });
+    sheet.panel(&frame, reading, shades.chain(lines).collect());
+    frame.draw_base(&mut sheet.svg);
 }
 
 fn y_axis(times: bool, lowest: f64, highest: f64) -> Axis {

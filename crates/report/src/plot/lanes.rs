@@ -1,13 +1,13 @@
 //! The run over time in lanes one below the other, with one axis of time.
 
-use truetail_analysis::figures::quantile_name;
 use truetail_analysis::series::{QuantileSeries, RunSeries};
 
 use super::lane::{Lane, Line, draw_lanes};
 use super::look::SeriesStyle;
-use super::over_time;
+use super::over_time::{self, Shades};
 use super::picture::Picture;
 use super::sheet::Sheet;
+use crate::number::{self, quantile_name};
 
 const TITLE: &str = "The run over time";
 const HEIGHT: f64 = 860.0;
@@ -17,22 +17,22 @@ pub fn lanes(series: &RunSeries) -> Picture {
     if series.time.columns == 0 {
         return Sheet::nothing(TITLE, "Nothing was recorded by time.");
     }
+    let shades = over_time::shades(&series.time, &series.pauses);
     let subtitle =
         "Planned, waiting and response times by intended start; sent by actual start; completed and failed by end.";
-    let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT, &over_time::shades(series));
+    let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT, &shades.iter().map(Shades::entry).collect::<Vec<_>>());
     let lanes = [load(series), waiting(series), response_time(series), generator_lag(series)];
-    draw_lanes(&mut sheet, &lanes, &series.time, &|svg, frame, place| {
-        over_time::shade(svg, frame, place, &series.pauses);
-    });
-    sheet.finish()
+    draw_lanes(&mut sheet, &lanes, &series.time, &shades);
+    sheet.finish_readable(over_time::reading("time", &series.time))
 }
 
 fn rates(name: &str, look: SeriesStyle, values: &[f64]) -> Line {
-    Line { name: name.to_owned(), look, values: values.iter().copied().map(Some).collect() }
+    Line { name: name.to_owned(), look, values: values.iter().copied().map(Some).collect(), write: number::rate }
 }
 
 fn counts(name: &str, look: SeriesStyle, values: &[u64]) -> Line {
-    Line { name: name.to_owned(), look, values: values.iter().map(|value| Some(*value as f64)).collect() }
+    let values = values.iter().map(|value| Some(*value as f64)).collect();
+    Line { name: name.to_owned(), look, values, write: |count| number::count(count as u64) }
 }
 
 fn load(series: &RunSeries) -> Lane {
@@ -59,10 +59,10 @@ fn waiting(series: &RunSeries) -> Lane {
 
 fn quantiles(series: &[QuantileSeries], look: impl Fn(f64) -> SeriesStyle) -> Vec<Line> {
     let line = |one: &QuantileSeries| Line {
-        name: if one.q >= 1.0 { "max".to_owned() } else { quantile_name(one.q) },
+        name: quantile_name(one.q),
         look: look(one.q),
-        // Zero has no place on a logarithmic axis.
-        values: one.values_ns.iter().map(|value| value.map(|value| value.max(1) as f64)).collect(),
+        values: one.values_ns.iter().map(|value| value.map(|value| value as f64)).collect(),
+        write: |ns| number::time(ns as u64),
     };
     series.iter().map(line).filter(|line| line.values.iter().any(Option::is_some)).collect()
 }

@@ -92,7 +92,7 @@ impl Canvas {
     }
 
     pub(super) fn finish(self) -> Picture {
-        Picture { svg: self.svg.finish() }
+        Picture { svg: self.svg.finish(), reading: None }
     }
 }
 

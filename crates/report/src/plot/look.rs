@@ -28,6 +28,12 @@ pub(super) enum SeriesStyle {
     Connect,
     GeneratorPause,
     ServerPause,
+    WarmUp,
+    /// Cells of a heat map, from 0 for the fewest values to 7 for the most.
+    Heat(usize),
+    /// Measured next to a simulation, in an open and in a closed loop.
+    MeasuredOpen,
+    MeasuredClosed,
     /// Another run, by its number from 0. The first 3 look different.
     Other(usize),
 }
@@ -44,7 +50,23 @@ const BLACK: &str = "#1A1A1A";
 const OTHERS: [(&str, &str, &str); 3] =
     [(GREEN, "s-other-0", "10 4"), (PURPLE, "s-other-1", "4 3"), (ORANGE, "s-other-2", "8 4 2 4")];
 
+/// Shades from few values to many. Each is darker than the one before, so that their order is visible even without
+/// colour vision.
+const HEAT: [(&str, &str, &str); 8] = [
+    ("#D3E6F4", "s-heat-0", ""),
+    ("#A8CFE8", "s-heat-1", ""),
+    ("#7DB7DB", "s-heat-2", ""),
+    ("#52A0CF", "s-heat-3", ""),
+    ("#3584B5", "s-heat-4", ""),
+    ("#25658E", "s-heat-5", ""),
+    ("#164566", "s-heat-6", ""),
+    ("#06263F", "s-heat-7", ""),
+];
+
 impl SeriesStyle {
+    /// Number of shades of a heat map.
+    pub(super) const HEAT_SHADES: usize = HEAT.len();
+
     /// Returns the colour on white, the class for recolouring, and the dashes, empty for a solid line.
     const fn parts(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -72,6 +94,10 @@ impl SeriesStyle {
             SeriesStyle::Connect => (SKY, "s-connect", ""),
             SeriesStyle::GeneratorPause => (PURPLE, "s-pause-generator", ""),
             SeriesStyle::ServerPause => (VERMILLION, "s-pause-server", ""),
+            SeriesStyle::WarmUp => (GRAY, "s-warm-up", ""),
+            SeriesStyle::MeasuredOpen => (GREEN, "s-measured-open", "3 3"),
+            SeriesStyle::MeasuredClosed => (PURPLE, "s-measured-closed", "3 3"),
+            SeriesStyle::Heat(n) => HEAT[n % HEAT.len()],
             SeriesStyle::Other(n) => OTHERS[n % OTHERS.len()],
         }
     }

@@ -21,6 +21,7 @@
 //! | [`session_ends`] | early ends of sessions by step and cause |
 //! | [`goodput`] | number of planned requests that met their objectives |
 //! | [`targets`] | the response times of several targets |
+//! | [`never_sent`] | the requests of a closed loop, and those that it never sent |
 //! | [`audit_timeline`], [`audit_quantiles`] | another tool's file over time; its percentiles, also corrected |
 //!
 //! From [`heat_map`] on, elements have classes for recolouring. Without data, a picture is a sentence with the reason.
@@ -44,10 +45,12 @@ mod lane;
 mod lanes;
 mod layout;
 mod look;
+mod never_sent;
 mod over_time;
 mod percentiles;
 mod picture;
 mod png;
+mod reading;
 mod requests;
 mod run_pictures;
 mod scale;
@@ -73,9 +76,11 @@ pub use goodput::goodput;
 pub use heat_map::{event_gaps, heat_map};
 pub use intervals::{IntervalPlot, IntervalSeries, Shade, intervals};
 pub use lanes::lanes;
-pub use percentiles::percentiles;
+pub use never_sent::never_sent;
+pub use percentiles::{CurveSource, percentile_curves, percentiles};
 pub use picture::{Picture, PictureError};
 pub use png::PngError;
+pub use reading::Reading;
 pub use requests::{Panel, RequestPlot, requests};
 pub use run_pictures::pictures_of_run;
 pub use session_ends::session_ends;

@@ -6,8 +6,9 @@ use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
 use super::look::SeriesStyle;
 use super::picture::Picture;
-use super::scale::{AxisScale, percentile_ticks};
-use super::sheet::{Sheet, Swatch, remark, time_axis};
+use super::reading::{LayerReading, PanelReading, ReadingAxis, levels};
+use super::scale::{AxisScale, Quantity, percentile_levels, percentile_ticks};
+use super::sheet::{Layer, Sheet, Swatch, remark, time_axis};
 use super::svg::{Anchor, Svg};
 use crate::number;
 
@@ -32,24 +33,118 @@ pub fn percentiles(runs: &[(&str, &RunSeries)]) -> Picture {
         return Sheet::nothing(TITLE, "Too few answers for any percentile.");
     }
     let first = curves.iter().find(|drawn| drawn.look == SeriesStyle::Response).map(|drawn| drawn.curve);
+    draw(&curves, first)
+}
+
+/// Who measured a curve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CurveSource {
+    /// A simulated open loop.
+    Open,
+    /// A simulated closed loop.
+    Closed,
+    /// The closed loop after HdrHistogram's correction.
+    Corrected,
+    /// Known exactly, not measured.
+    Truth,
+    /// An open loop on real sockets.
+    MeasuredOpen,
+    /// A closed loop on real sockets.
+    MeasuredClosed,
+}
+
+impl CurveSource {
+    const fn look(self) -> SeriesStyle {
+        match self {
+            CurveSource::Open => SeriesStyle::Response,
+            CurveSource::Closed => SeriesStyle::Closed,
+            CurveSource::Corrected => SeriesStyle::Corrected,
+            CurveSource::Truth => SeriesStyle::Truth,
+            CurveSource::MeasuredOpen => SeriesStyle::MeasuredOpen,
+            CurveSource::MeasuredClosed => SeriesStyle::MeasuredClosed,
+        }
+    }
+}
+
+/// Draws named curves beside each other, without intervals. The first is at the back.
+pub fn percentile_curves(curves: &[(&str, CurveSource, &PercentileCurve)]) -> Picture {
+    let styled = curves.iter().filter(|(.., curve)| !curve.points.is_empty()).map(|&(name, source, curve)| {
+        let width = if source == CurveSource::Open { 3.0 } else { 2.0 };
+        StyledCurve { name: name.to_owned(), look: source.look(), curve, width }
+    });
+    let curves: Vec<StyledCurve<'_>> = styled.collect();
+    if curves.is_empty() {
+        return Sheet::nothing(TITLE, "Too few answers for any percentile.");
+    }
+    draw(&curves, None)
+}
+
+/// Draws curves, with the interval and the end of `first`.
+fn draw(curves: &[StyledCurve<'_>], first: Option<&PercentileCurve>) -> Picture {
     let subtitle = first.map_or(String::new(), said_of);
-    let mut sheet = Sheet::new(TITLE, &subtitle, HEIGHT, &legend(&curves, first));
-    let frame = Frame::in_area(sheet.area, shares(&curves), times(&curves));
+    let mut sheet = Sheet::new(TITLE, &subtitle, HEIGHT, &legend(curves, first));
+    let frame = Frame::in_area(sheet.area, shares(curves), times(curves));
     frame.draw_columns(&mut sheet.svg);
     frame.draw_behind(&mut sheet.svg);
-    if let Some(first) = first {
-        draw_band(&mut sheet.svg, &frame, first);
-        draw_bracket(&mut sheet.svg, &frame, first);
-    }
-    for drawn in curves.iter().rev() {
-        let points = drawn.curve.points.iter().map(|point| place(&frame, point, point.value_ns)).collect();
-        sheet.svg.series(&[points], drawn.look, drawn.width);
-    }
+    let mut qs: Vec<f64> = curves.iter().flat_map(|drawn| drawn.curve.points.iter().map(|point| point.q)).collect();
+    qs.sort_by(f64::total_cmp);
+    qs.dedup();
+    let mut layers: Vec<Layer<'_>> = first.into_iter().flat_map(|first| uncertainty_layers(&qs, first)).collect();
+    layers.extend(curves.iter().map(|drawn| curve_layer(&qs, drawn)));
+    sheet.panel(&frame, PanelReading::new("Response time", &frame, Quantity::LogTimes), layers);
     frame.draw_base(&mut sheet.svg);
     if let Some(first) = first {
         draw_end(&mut sheet.svg, &frame, first);
     }
-    sheet.finish()
+    sheet.finish_readable(reading_axis(&frame, &qs))
+}
+
+fn reading_axis(frame: &Frame, qs: &[f64]) -> ReadingAxis {
+    let scale = frame.x_scale();
+    let (AxisScale::Linear { to, .. } | AxisScale::Log { to, .. }) = scale;
+    let stops: Vec<f64> = qs.iter().copied().map(place_of).collect();
+    let ticks = levels(scale, percentile_levels(to));
+    let axis = ReadingAxis::new(scale, &stops, qs.iter().map(|q| number::quantile_name(*q)));
+    ReadingAxis { key: "percentile", name: "percentile", ticks, ..axis }
+}
+
+fn curve_layer<'a>(qs: &[f64], drawn: &'a StyledCurve<'_>) -> Layer<'a> {
+    let curve = drawn.curve;
+    let points: Vec<(f64, String)> = curve.points.iter().map(|point| (point.q, number::time(point.value_ns))).collect();
+    let beyond = |q: f64| if q > 1.0 - curve.unanswered_share { "no answer" } else { "too few samples" };
+    let texts = qs.iter().map(|q| Some(text_at(&points, *q).unwrap_or_else(|| beyond(*q).to_owned())));
+    Layer::new(LayerReading::line(&drawn.name, drawn.look, texts), move |svg, frame| {
+        let points: Vec<_> = curve.points.iter().map(|point| place(frame, point, point.value_ns)).collect();
+        let end: Vec<_> = points.last().copied().into_iter().collect();
+        svg.series(&[points], drawn.look, drawn.width);
+        svg.series(&[end], drawn.look, 3.0 * drawn.width);
+    })
+}
+
+/// Returns the layers of the interval, and of the part that the generator may have added.
+fn uncertainty_layers<'a>(qs: &[f64], curve: &'a PercentileCurve) -> Vec<Layer<'a>> {
+    let mut layers = Vec::new();
+    if !band(curve).is_empty() {
+        let points = curve.points.iter().filter(|point| point.low_ns.is_some() || point.high_ns.is_some());
+        let points: Vec<_> = points.map(|point| (point.q, number::time_range(point.low_ns, point.high_ns))).collect();
+        let reading =
+            LayerReading::area("95% interval", SeriesStyle::Response, qs.iter().map(|q| text_at(&points, *q)));
+        layers.push(Layer::new(reading, move |svg, frame| draw_band(svg, frame, curve)));
+    }
+    let bracket = bracket(curve);
+    if !bracket.is_empty() {
+        let points: Vec<_> = bracket.iter().map(|(point, without)| (point.q, number::time(*without))).collect();
+        let texts = qs.iter().map(|q| text_at(&points, *q));
+        let reading = LayerReading::area("without the generator", SeriesStyle::Lag, texts);
+        layers.push(Layer::new(reading, move |svg, frame| draw_bracket(svg, frame, curve)));
+    }
+    layers
+}
+
+/// Returns the text of the first point at or after `q`, with its name if it is another one.
+fn text_at(points: &[(f64, String)], q: f64) -> Option<String> {
+    let (at, text) = &points[points.partition_point(|(at, _)| *at < q)..].first()?;
+    Some(if *at == q { text.clone() } else { format!("{text} at {}", number::quantile_name(*at)) })
 }
 
 fn drawn<'a>(runs: &[(&str, &'a RunSeries)]) -> Vec<StyledCurve<'a>> {
@@ -100,7 +195,11 @@ fn legend(curves: &[StyledCurve<'_>], first: Option<&PercentileCurve>) -> Vec<(S
 }
 
 fn at(point: &CurvePoint) -> f64 {
-    1.0 / (1.0 - point.q).max(1e-12)
+    place_of(point.q)
+}
+
+fn place_of(q: f64) -> f64 {
+    1.0 / (1.0 - q).max(1e-12)
 }
 
 fn place(frame: &Frame, point: &CurvePoint, value_ns: u64) -> (f64, f64) {
@@ -146,11 +245,10 @@ fn draw_bracket(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     svg.area(&high.chain(low).collect::<Vec<_>>(), SeriesStyle::Lag, BRACKET);
 }
 
-/// Marks the end of the response time, with the reason.
+/// Explains the end of the response time, if arrivals without an answer begin there.
 fn draw_end(svg: &mut Svg, frame: &Frame, curve: &PercentileCurve) {
     let Some(last) = curve.points.last() else { return };
     let (x, y) = place(frame, last, last.value_ns);
-    svg.series(&[vec![(x, y)]], SeriesStyle::Response, 9.0);
     if curve.unanswered_share > 0.0 {
         let text = format!("{} of the arrivals got no answer", number::share(curve.unanswered_share));
         let right = x > frame.inner.x + frame.inner.width * 0.5;

@@ -1,12 +1,14 @@
 //! A finished picture.
 
 use super::png::{PngError, png};
+use super::reading::Reading;
 use crate::output_file::OutputFile;
 
 /// A finished picture, 960 × 540 units.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Picture {
     pub(super) svg: String,
+    pub(super) reading: Option<Reading>,
 }
 
 /// Error for a picture that cannot be written as PNG.
@@ -23,6 +25,11 @@ impl Picture {
     /// Returns the picture as SVG, with a newline at its end.
     pub fn svg(&self) -> &str {
         &self.svg
+    }
+
+    /// Returns the data for reading its values at a cursor, if it has any.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
     }
 
     /// Returns the picture as PNG, 1 920 × 1 080 pixels. Fails if there is no memory for the pixels.

@@ -35,6 +35,36 @@ impl AxisScale {
     }
 }
 
+/// The values of an axis, which decide on its ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Quantity {
+    /// Times in ns, on a logarithmic axis.
+    LogTimes,
+    /// Times in ns, from 0 on.
+    Times,
+    /// Numbers, from 0 on.
+    Numbers,
+    /// Percentages, from 0 on.
+    Percents,
+}
+
+impl Quantity {
+    /// Returns sets of ticks for an axis that is zoomed into, from few to many.
+    pub(super) fn levels(self, scale: AxisScale) -> Vec<Vec<Tick>> {
+        let (AxisScale::Linear { from, to } | AxisScale::Log { from, to }) = scale;
+        if self == Quantity::LogTimes {
+            let of = |named: &[u32]| log_ticks(from, to, named);
+            return [&[10][..], &[10, 20, 50], &[10, 12, 15, 20, 25, 30, 40, 50, 60, 80]].map(of).into();
+        }
+        let ticks = |most: usize| match self {
+            Quantity::LogTimes | Quantity::Times => linear_time_ticks(to, most),
+            Quantity::Numbers => linear_ticks(from, to, most),
+            Quantity::Percents => percent_ticks(to, most),
+        };
+        [2, 4, 8, 20, 40].map(ticks).into()
+    }
+}
+
 /// Returns the power of ten at or below `value`, which is above zero.
 fn decade(value: f64) -> f64 {
     libm::pow(10.0, libm::floor(libm::log10(value) + 1e-9))
@@ -83,6 +113,67 @@ pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
         power *= 10.0;
     }
     ticks
+}
+
+/// Returns ticks at multiples of powers of ten, given in tenths.
+fn log_ticks(from: f64, to: f64, tenths: &[u32]) -> Vec<Tick> {
+    let mut ticks = Vec::new();
+    let mut power = decade(from);
+    while power <= to {
+        let all = tenths.iter().map(|tenths| f64::from(*tenths) / 10.0 * power);
+        let within = all.filter(|at| *at >= from * 0.999 && *at <= to * 1.001);
+        ticks.extend(within.map(|at| Tick::new(at, number::round_time(at.round() as u64))));
+        power *= 10.0;
+    }
+    ticks
+}
+
+/// Returns ticks of percentages from 0 to `to`.
+pub(super) fn percent_ticks(to: f64, most: usize) -> Vec<Tick> {
+    let with_unit = |tick: Tick| Tick { at: tick.at, text: format!("{} %", tick.text) };
+    linear_ticks(0.0, to, most).into_iter().map(with_unit).collect()
+}
+
+/// Returns sets of ticks of quantiles on an axis of 1/(1 − q) up to `to`, from few to many.
+pub(super) fn percentile_levels(to: f64) -> Vec<Vec<Tick>> {
+    let of = |parts: &[f64]| -> Vec<Tick> {
+        let mut ticks = vec![Tick::new(1.0, "0 %")];
+        let mut power = 1.0;
+        while power <= to {
+            let places = parts.iter().map(|part| part * power).filter(|at| *at > 1.0 && *at <= to * 1.001);
+            ticks.extend(places.map(|at| Tick::new(at, format!("{} %", percent(1.0 - 1.0 / at)))));
+            power *= 10.0;
+        }
+        ticks
+    };
+    vec![percentile_ticks(to), of(&[1.0, 2.0, 5.0]), of(&[1.0, 1.25, 2.0, 2.5, 4.0, 5.0, 8.0])]
+}
+
+/// Formats a share as a percentage, without trailing zeros.
+fn percent(share: f64) -> String {
+    let text = format!("{:.9}", share * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Returns sets of ticks of seconds with their units, from few to many. The closest are `least` seconds apart.
+pub(super) fn second_levels(from: f64, to: f64, least: f64) -> Vec<Vec<Tick>> {
+    let short = (-6..=1).flat_map(|power| [1.0, 2.0, 5.0].map(|by| by * libm::pow(10.0, f64::from(power))));
+    let long = [60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0, 7_200.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0];
+    let steps = short.filter(|step| *step < 50.0).chain(long);
+    let close = steps.filter(|step| *step >= least && (to - from) / step >= 2.0);
+    let mut levels: Vec<Vec<Tick>> = close.map(|step| seconds(from, to, step)).collect();
+    levels.reverse();
+    levels
+}
+
+fn seconds(from: f64, to: f64, step: f64) -> Vec<Tick> {
+    let units = [(3_600.0, "h"), (60.0, "min"), (1.0, "s")];
+    let (length, unit) = units.into_iter().find(|(length, _)| step >= *length).unwrap_or((1.0, "s"));
+    let first = libm::ceil(from / step - 1e-9) as i64;
+    let last = libm::floor(to / step + 1e-9) as i64;
+    let decimals = (-libm::floor(libm::log10(step / length) + 1e-9)).clamp(0.0, 9.0) as usize;
+    let tick = |n: i64| Tick::new(n as f64 * step, format!("{:.decimals$} {unit}", n as f64 * step / length));
+    (first..=last).map(tick).collect()
 }
 
 /// Returns ticks of quantiles on an axis of 1/(1 − q) that begins at 1: 0 %, 50 %, 90 %, 99 % … up to `to`.

@@ -4,6 +4,7 @@ use super::frame::{Axis, Frame};
 use super::layout::{FAINT_INK, INK, MARGIN, TEXT, WIDTH};
 use super::look::SeriesStyle;
 use super::picture::Picture;
+use super::reading::{LayerReading, PanelReading, Reading, ReadingAxis};
 use super::scale::{AxisScale, log_time_ticks};
 use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
@@ -20,11 +21,24 @@ pub(super) enum Swatch {
     Block(SeriesStyle, f64),
 }
 
+/// A layer of a panel: its elements, and their reading.
+pub(super) struct Layer<'a> {
+    pub(super) reading: LayerReading,
+    pub(super) draw: Box<dyn Fn(&mut Svg, &Frame) + 'a>,
+}
+
+impl<'a> Layer<'a> {
+    pub(super) fn new(reading: LayerReading, draw: impl Fn(&mut Svg, &Frame) + 'a) -> Layer<'a> {
+        Layer { reading, draw: Box::new(draw) }
+    }
+}
+
 /// A picture in progress.
 pub(super) struct Sheet {
     pub(super) svg: Svg,
     /// Remaining area for data.
     pub(super) area: Rect,
+    panels: Vec<PanelReading>,
 }
 
 impl Sheet {
@@ -49,7 +63,8 @@ impl Sheet {
             y = draw_legend(&mut svg, Rect { x: MARGIN, y: y + 30.0, width: room, height: 0.0 }, legend);
         }
         let top = y + 20.0;
-        Sheet { svg, area: Rect { x: MARGIN, y: top, width: room, height: height - MARGIN - top } }
+        let area = Rect { x: MARGIN, y: top, width: room, height: height - MARGIN - top };
+        Sheet { svg, area, panels: Vec::new() }
     }
 
     /// Returns a picture with only a sentence: the reason why there is nothing to draw.
@@ -65,8 +80,27 @@ impl Sheet {
         taken
     }
 
+    /// Draws the layers of a panel, of which `reading` has those that can be switched, into its frame.
+    pub(super) fn panel(&mut self, frame: &Frame, reading: PanelReading, layers: Vec<Layer<'_>>) {
+        let mut reading = reading;
+        self.svg.begin_panel(frame.inner);
+        for layer in layers {
+            self.svg.begin_layer(reading.layers.len());
+            (layer.draw)(&mut self.svg, frame);
+            self.svg.end_layer();
+            reading.layers.push(layer.reading);
+        }
+        self.svg.end_panel();
+        self.panels.push(reading);
+    }
+
     pub(super) fn finish(self) -> Picture {
-        Picture { svg: self.svg.finish() }
+        Picture { svg: self.svg.finish(), reading: None }
+    }
+
+    /// Finishes a picture whose panels can be read and zoomed along `axis`.
+    pub(super) fn finish_readable(self, axis: ReadingAxis) -> Picture {
+        Picture { svg: self.svg.finish(), reading: Some(Reading { axis, panels: self.panels }) }
     }
 }
 

@@ -7,8 +7,10 @@ use super::layout::HEIGHT;
 use super::look::SeriesStyle;
 use super::over_time;
 use super::picture::Picture;
-use super::scale::{AxisScale, linear_time_ticks};
-use super::sheet::{Sheet, Swatch};
+use super::reading::{LayerReading, PanelReading};
+use super::scale::{AxisScale, Quantity, linear_time_ticks};
+use super::sheet::{Layer, Sheet, Swatch};
+use crate::number;
 
 const TITLE: &str = "Start delay by owner";
 const OPACITY: f64 = 0.75;
@@ -45,15 +47,22 @@ pub fn start_delay(series: &RunSeries) -> Picture {
     let y = Axis::new("start delay", AxisScale::Linear { from: 0.0, to }, linear_time_ticks(to, 5));
     let frame = Frame::in_area(sheet.area, over_time::axis(&series.time), y);
     frame.draw_behind(&mut sheet.svg);
-    for (i, (_, look, _)) in layers.iter().enumerate().filter(|(i, _)| used[*i]) {
-        let edge = |values: &[f64]| -> Vec<(f64, f64)> {
-            // Each column is drawn from edge to edge, so the first and the last column reach the frame.
-            let sides = |i: usize| [series.time.begin_s(i), series.time.end_s(i)];
-            (0..columns).flat_map(|i| sides(i).map(|x| (frame.x(x), frame.y(values[i])))).collect()
-        };
-        let outline: Vec<(f64, f64)> = edge(&tops[i + 1]).into_iter().chain(edge(&tops[i]).into_iter().rev()).collect();
-        sheet.svg.area(&outline, *look, OPACITY);
-    }
+    let shown = layers.iter().enumerate().filter(|(i, _)| used[*i]).map(|(i, (name, look, values))| {
+        let texts = values.iter().map(|value| value.map(number::time));
+        let (above, below) = (&tops[i + 1], &tops[i]);
+        Layer::new(LayerReading::area(name, *look, texts), move |svg, frame| {
+            let edge = |values: &[f64]| -> Vec<(f64, f64)> {
+                // Each column is drawn from edge to edge, so the first and the last column reach the frame.
+                let sides = |i: usize| [series.time.begin_s(i), series.time.end_s(i)];
+                (0..columns).flat_map(|i| sides(i).map(|x| (frame.x(x), frame.y(values[i])))).collect()
+            };
+            let outline: Vec<(f64, f64)> = edge(above).into_iter().chain(edge(below).into_iter().rev()).collect();
+            svg.area(&outline, *look, OPACITY);
+        })
+    });
+    let reading = PanelReading::new("Mean start delay", &frame, Quantity::Times);
+    let shades = over_time::shades(&series.time, &series.pauses);
+    sheet.panel(&frame, reading, shades.iter().map(|shades| shades.layer(None)).chain(shown).collect());
     frame.draw_base(&mut sheet.svg);
-    sheet.finish()
+    sheet.finish_readable(over_time::reading("time", &series.time))
 }

@@ -253,6 +253,28 @@ impl Svg {
         ));
     }
 
+    /// Begins the data of a panel. A page zooms into it by another `viewBox`, and so draws no data itself.
+    pub(super) fn begin_panel(&mut self, inner: Rect) {
+        let [x, y, width, height] = [inner.x, inner.y, inner.width, inner.height].map(short);
+        self.push(&format!(
+            "<svg class=\"inner\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"{x} {y} {width} {height}\" preserveAspectRatio=\"none\" overflow=\"visible\">"
+        ));
+    }
+
+    pub(super) fn end_panel(&mut self) {
+        self.push("</svg>");
+    }
+
+    /// Begins the elements of layer `n` of a panel.
+    pub(super) fn begin_layer(&mut self, n: usize) {
+        self.push(&format!("<g data-layer=\"{n}\">"));
+    }
+
+    pub(super) fn end_layer(&mut self) {
+        self.push("</g>");
+    }
+
     fn push(&mut self, element: &str) {
         self.text.push_str(element);
         self.text.push('\n');
