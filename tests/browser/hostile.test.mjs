@@ -33,7 +33,7 @@ test("hostile names are text", async () => {
     assert.deepEqual(trouble, []);
     const shown = await page.evaluate(() => document.body.innerText);
     assert.ok(shown.includes("<script>alert(3)</script>"), "the URL is shown as it was");
-    const injected = await page.evaluate(() => document.querySelectorAll("img, b:not(.ramp b), body script:not([type])").length);
+    const injected = await page.evaluate(() => document.querySelectorAll("img, b, body script:not([type])").length);
     assert.equal(injected, 1, "the page has its own script and no other element");
     await context.close();
 });

@@ -34,8 +34,8 @@ test("a live page moves, and ends as the report", async () => {
     const before = await width();
     // A machine that stood still may have drawn the lanes for the first time when the run was over.
     await page.waitForFunction(before => document.querySelector("figure[data-picture=lanes] .drawing").innerHTML !== before
-        || !JSON.parse(document.getElementById("data").textContent).live, before);
-    await page.waitForFunction(() => !JSON.parse(document.getElementById("data").textContent).live);
+        || !("live" in document.querySelector("main").dataset), before);
+    await page.waitForFunction(() => !("live" in document.querySelector("main").dataset));
     await run.ended;
     const report = await (await chromium.newContext()).newPage();
     await report.setContent(readFileSync(files.in("run/report.html"), "utf8"));

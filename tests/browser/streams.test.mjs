@@ -53,12 +53,7 @@ test("the gaps can be read where the decode loop stood still", async () => {
         // The stall takes seconds; no other gap takes as much as one.
         const longest = texts.map(text => Number(/gaps \d+ in [^;,]*…([\d.]+)s/.exec(text)?.[1] ?? 0));
         assert.ok(Math.max(...longest) > 2, texts.slice(0, 3).join());
-        const canvas = page.locator(`${figure("event-gaps")} canvas`);
-        const painted = await canvas.evaluate(canvas => {
-            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-            return data.some(value => value > 0);
-        });
-        assert.ok(painted);
+        assert.ok(await page.locator(`${figure("event-gaps")} .drawing path[class^=s-heat]`).count() > 1);
     });
 });
 

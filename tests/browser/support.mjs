@@ -76,6 +76,23 @@ export const fileUrl = path => pathToFileURL(path).href;
 
 export const json = path => JSON.parse(readFileSync(path, "utf8"));
 
+/** How truetail writes the name of a quantile. */
+export const quantileName = q => q >= 1 ? "max" : `p${Math.round(q * 1e6) / 1e4}`;
+
+/** Whether `text` is a time in ns, written with four digits. */
+export function isTime(text, ns) {
+    const [, number, unit] = /^([\d.]+)(ns|µs|ms|s)$/.exec(text) ?? [];
+    const written = Number(number) * { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 }[unit];
+    return Math.abs(written - ns) <= Math.max(0.5, ns * 0.0005);
+}
+
+/** The data with which the picture of a figure is read. */
+export async function reading(page, picture) {
+    const data = JSON.parse(await page.locator(`${figure(picture)} .picture > script`).textContent());
+    const split = layer => ({ ...layer, texts: layer.texts?.split("|") });
+    return { stops: data.axis.texts.split("|"), panels: data.panels.map(panel => ({ ...panel, layers: panel.layers.map(split) })) };
+}
+
 /** The text of each element that `selector` finds. */
 export const texts = (page, selector) => page.locator(selector).allTextContents();
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use truetail_report::number;
 
 use super::support::TestDir;
 
@@ -109,11 +110,29 @@ fn its_curve_is_what_simulate_prints() {
     };
     let expected = values(&printed["response_time"]["quantiles"]);
     assert_eq!(values(&open["quantiles"]), expected);
-    let curve = values(&answer["curves"][2]["series"]["curves"][0]["points"]);
+    let (names, times) = read_curve(&answer, "open loop");
     let below_max: Vec<_> = expected.iter().filter(|(q, _)| *q < 1.0).collect();
-    assert!(!below_max.is_empty() && below_max.into_iter().all(|point| curve.contains(point)), "{curve:?}");
-    assert_eq!(answer["timeline"]["planned_in_all"], 60_000);
+    assert!(!below_max.is_empty(), "{expected:?}");
+    for (q, value_ns) in below_max {
+        let stop =
+            names.iter().position(|name| *name == number::quantile_name(*q)).expect("a stop for each percentile");
+        assert_eq!(times[stop], number::time(*value_ns), "{q}");
+    }
+    assert!(answer["summary"].as_str().is_some_and(|text| text.contains("Of 60000 requests")), "{}", answer["summary"]);
+    assert!(answer["timeline"]["picture"].as_str().is_some_and(|picture| picture.contains("</svg>")));
     assert_eq!(explore.end(Signal::SIGINT).0, Some(0));
+}
+
+/// Returns the percentiles of the picture in `answer`, and the times of the curve `name` at each.
+fn read_curve(answer: &Value, name: &str) -> (Vec<String>, Vec<String>) {
+    let picture = answer["curves"].as_str().expect("a picture");
+    let json =
+        picture.split_once("<script type=\"application/json\">").and_then(|(_, rest)| rest.split_once("</script>"));
+    let reading: Value = serde_json::from_str(json.expect("its reading").0).expect("JSON");
+    let texts = |joined: &Value| joined.as_str().expect("a text").split('|').map(str::to_owned).collect();
+    let mut layers = reading["panels"][0]["layers"].as_array().expect("a list").iter();
+    let layer = layers.find(|layer| layer["name"] == name).expect("a layer of this name");
+    (texts(&reading["axis"]["texts"]), texts(&layer["texts"]))
 }
 
 #[test]
@@ -153,9 +172,13 @@ fn it_runs_for_real_one_at_a_time() {
         loops.iter().map(|one| one["name"].as_str().unwrap_or("")).collect::<Vec<_>>(),
         ["Open loop", "Closed loop"]
     );
-    let count = |one: &Value| one["curve"]["series"]["curves"][0]["count"].as_u64();
+    let count = |one: &Value| one["requests"].as_u64();
     assert_eq!(count(&loops[0]), Some(100), "every planned request of 2 s at 50/s");
     assert!(count(&loops[1]) >= Some(1) && count(&loops[1]) <= Some(200), "one user who takes 10 ms at least");
+    let beside = explore.json("/simulate", SHORT);
+    for name in ["open loop, measured", "closed loop, measured", "open loop", "truth"] {
+        assert!(!read_curve(&beside, name).1.is_empty(), "{name}");
+    }
 }
 
 #[test]

@@ -49,6 +49,7 @@ class Chart {
             return { ...(same ? this.panels[n] : this.build(panel, n)), ...panel, ...copied(inner[n], panels.length > 1 ? 0.75 : 0.85) };
         });
         if (!same) this.body.replaceChildren(...this.panels.map(panel => panel.box));
+        this.panels.forEach(({ noted, note }) => { noted.textContent = note ?? ""; });
         this.scaleButton.hidden = !panels.some(panel => panel.linear);
         this.draw();
     }
@@ -73,10 +74,12 @@ class Chart {
             return value;
         });
         legend.append(...entries.sort(([one], [other]) => one - other).map(([, entry]) => entry));
+        const note = html("span", { class: "note" });
+        legend.append(note);
         const drawing = svg("svg", { "aria-hidden": "true", class: "drawing" });
         const plot = html("div", { class: "plot" }, drawing);
         listen(this, plot, n);
-        return { box: html("div", { class: "panel" }, legend, plot), values, drawing };
+        return { box: html("div", { class: "panel" }, legend, plot), values, noted: note, drawing };
     }
 
     key(n, layer) {

@@ -10,8 +10,10 @@ function copied(original, scale) {
     const inner = original.cloneNode(true);
     inner.removeAttribute("overflow");
     const [left, top, width, height] = inner.getAttribute("viewBox").split(" ").map(Number);
-    const paths = [...inner.querySelectorAll('path[d^="m"]')].map(path => ({ path, points: pointsOf(path.getAttribute("d")),
-        layer: Number(path.closest("[data-layer]").dataset.layer) }));
+    const paths = [...inner.querySelectorAll('path[d^="m"]')].map(path => {
+        const d = path.getAttribute("d");
+        return { path, d, points: pointsOf(d), layer: Number(path.closest("[data-layer]").dataset.layer) };
+    });
     return { inner, paths, unit: { left, top, width, height }, height: Math.round(height * scale), turned: false };
 }
 
@@ -36,8 +38,8 @@ function turn(panel, turned) {
     if (panel.turned === turned) return;
     panel.turned = turned;
     const { top, height } = panel.unit;
-    for (const { path, points } of panel.paths) {
-        path.setAttribute("d", points.map(({ letter, x, y }) => letter === "z" ? "z" : letter === "h" ? "h.1"
+    for (const { path, d, points } of panel.paths) {
+        path.setAttribute("d", !turned ? d : points.map(({ letter, x, y }) => letter === "z" ? "z" : letter === "h" ? "h.1"
             : `${letter.toUpperCase()}${px(x)} ${(top + height * (1 - share(panel, y))).toFixed(2)}`).join(""));
     }
 }

@@ -36,6 +36,8 @@ pub(super) enum RealAnswer {
 #[derive(Serialize)]
 pub(super) struct MeasuredText {
     name: &'static str,
+    /// Requests that were planned or sent.
+    requests: u64,
     verdict: VerdictText,
     table: TextTable,
     quantiles: Vec<Quantile>,
@@ -96,6 +98,7 @@ fn measured_text(measured: &MeasuredRun, simulated: &SimulatedLoops) -> Measured
     let quantiles = measured.findings.response_time.quantiles.clone();
     MeasuredText {
         name: loop_name(measured.measured),
+        requests: measured.findings.response_time.count,
         verdict: VerdictText::new(&measured.findings.verdict),
         table: table(&quantiles, simulated),
         quantiles,

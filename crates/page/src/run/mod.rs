@@ -82,7 +82,7 @@ fn readable_pictures(page: &RunPage<'_>) -> Vec<(&'static str, Picture)> {
         ("gaps", plot::gaps(series)),
         ("rate", plot::by_rate(series)),
     ];
-    pictures.extend(series.streams.as_ref().map(|streams| ("event-gaps", plot::event_gaps(streams))));
+    pictures.extend(series.streams.as_ref().map(|streams| ("event-gaps", plot::event_gaps(streams, &series.pauses))));
     pictures
 }
 

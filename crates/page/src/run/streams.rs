@@ -44,7 +44,7 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
         } @else {
             (Figure {
                 name: "event-gaps",
-                picture: plot::event_gaps(series),
+                picture: plot::event_gaps(series, &page.series.pauses),
                 caption: "Gaps between events over time: the stronger the colour, the more gaps were that long. A gap stands where the \
                           event came that ended it. Gaps that no event ended are marked at the top. Events that were read together \
                           have no gap between them that anybody knows, and are not here.",

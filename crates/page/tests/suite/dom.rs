@@ -45,9 +45,16 @@ fn described(element: ElementRef<'_>) -> String {
     format!("{} {}", element.value().name(), attributes.join(" "))
 }
 
-pub fn data(page: &Html) -> serde_json::Value {
-    let json = texts(page, "script#data");
-    serde_json::from_str(&json[0]).expect("JSON")
+/// Returns the data with which a picture is read at a cursor; `None` if it cannot be read.
+pub fn reading(page: &Html, picture: &str) -> Option<serde_json::Value> {
+    let json =
+        texts(page, &format!("figure[data-picture=\"{picture}\"] > .picture > script[type=\"application/json\"]"));
+    json.first().map(|json| serde_json::from_str(json).expect("JSON"))
+}
+
+/// Returns the texts of a reading that are joined.
+pub fn split(joined: &serde_json::Value) -> Vec<&str> {
+    joined.as_str().expect("a text").split('|').collect()
 }
 
 /// Returns the visible text of the page, without its script and style.

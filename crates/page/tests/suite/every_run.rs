@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use truetail_analysis::series::series;
 use truetail_page::{Overlay, RunPage, live_update, run_page};
-use truetail_report::words;
+use truetail_report::{number, words};
 
-use crate::dom::{self, all, data, parsed, text, texts, visible_text};
+use crate::dom::{all, parsed, reading, split, text, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
@@ -141,15 +141,62 @@ fn its_numbers_are_those_of_the_findings() {
     assert!(tables > 5, "{tables}");
 }
 
+const READABLE: [&str; 7] = ["heat", "lanes", "percentiles", "delay", "gaps", "rate", "event-gaps"];
+
+/// Each layer of a picture has its elements in the panel, and a text for each stop or none at all.
 #[test]
-fn its_data_are_the_series() {
+fn its_pictures_can_be_read() {
+    let mut read = HashSet::new();
+    for fixture in odd_runs::all() {
+        let page = parsed(&html(fixture));
+        assert!(all(&page, "main[data-live]").is_empty());
+        for picture in READABLE {
+            let Some(reading) = reading(&page, picture) else { continue };
+            read.insert(picture);
+            let stops = reading["axis"]["stops"].as_array().unwrap();
+            assert_eq!(split(&reading["axis"]["texts"]).len(), stops.len(), "{}: {picture}", fixture.name);
+            assert!(stops.iter().all(|stop| (0.0..=1.0).contains(&stop.as_f64().unwrap())), "{stops:?}");
+            let panels = reading["panels"].as_array().unwrap();
+            let drawn = format!("figure[data-picture=\"{picture}\"] svg.inner");
+            assert_eq!(all(&page, &drawn).len(), panels.len(), "{}: {picture}", fixture.name);
+            let layers: Vec<_> = panels.iter().flat_map(|panel| panel["layers"].as_array().unwrap()).collect();
+            assert_eq!(all(&page, &format!("{drawn} > g[data-layer]")).len(), layers.len());
+            for layer in layers {
+                let texts = &layer["texts"];
+                assert!(texts.is_null() || split(texts).len() == stops.len(), "{}: {picture}: {layer}", fixture.name);
+            }
+        }
+    }
+    assert_eq!(read.len(), READABLE.len(), "{read:?}");
+}
+
+#[test]
+fn what_is_read_is_in_the_series() {
     for fixture in odd_runs::all() {
         let series = series(&fixture.run, &fixture.findings);
-        let page = parsed(&run_page(&RunPage::new(&fixture.run, &fixture.findings, &series)));
-        let data = data(&page);
-        assert_eq!(data["schema"], "truetail.page/1");
-        assert_eq!(data["live"], false);
-        assert_eq!(data["runs"][0]["series"], serde_json::to_value(&series).unwrap(), "{}", fixture.name);
+        let page = parsed(&html(fixture));
+        if let (Some(reading), false) = (reading(&page, "lanes"), series.load.planned_per_s.is_empty()) {
+            let layers = reading["panels"][0]["layers"].as_array().unwrap();
+            let planned = layers.iter().find(|layer| layer["name"] == "planned").expect("a line");
+            let expected: Vec<String> = series.load.planned_per_s.iter().copied().map(number::rate).collect();
+            assert_eq!(split(&planned["texts"]), expected, "{}", fixture.name);
+        }
+        let curve = series.curves.first().filter(|curve| !curve.points.is_empty());
+        if let Some((curve, reading)) = curve.zip(reading(&page, "percentiles")) {
+            let names = split(&reading["axis"]["texts"]);
+            let layers = reading["panels"][0]["layers"].as_array().unwrap();
+            let layer = layers.iter().find(|layer| layer["line"] == true).expect("a curve");
+            let times = split(&layer["texts"]);
+            for point in &curve.points {
+                let stop = names.iter().position(|name| *name == number::quantile_name(point.q)).expect("a stop");
+                assert_eq!(times[stop], number::time(point.value_ns), "{}: {}", fixture.name, point.q);
+            }
+        }
+        if let Some(reading) = reading(&page, "heat") {
+            let cells = &reading["panels"][0]["cells"];
+            assert_eq!(cells["counts"], serde_json::to_value(&series.heat_map.cells).unwrap(), "{}", fixture.name);
+            assert_eq!(cells["rows"].as_array().unwrap().len(), series.heat_map.rows);
+        }
     }
 }
 
@@ -190,7 +237,7 @@ fn streams_are_told_and_drawn() {
     let longest = texts(&streams, "[aria-label=\"A few streams\"] tbody tr:first-child td:last-child");
     let findings = &odd_runs::all().into_iter().find(|fixture| fixture.name == "streams").unwrap().findings;
     let max = findings.response_time.quantiles.last().and_then(|max| max.value_ns).unwrap();
-    assert_eq!(longest, [truetail_report::number::time(max)]);
+    assert_eq!(longest, [number::time(max)]);
     let gaps: u64 = texts(&streams, "[aria-label^=\"Gaps between events by time\"] tbody td:nth-child(2)")
         .iter()
         .map(|count| count.parse::<u64>().unwrap())
@@ -215,7 +262,9 @@ fn other_runs_are_laid_over_the_curve() {
     let overlays = [Overlay { name: "before <the> change", series: &series_of_other }];
     let page = RunPage::new(&one.run, &one.findings, &series_of_one).with(&overlays);
     let page = parsed(&run_page(&page));
-    assert_eq!(data(&page)["runs"][1]["name"], "before <the> change");
+    let reading = reading(&page, "percentiles").expect("curves");
+    let mut layers = reading["panels"][0]["layers"].as_array().unwrap().iter();
+    assert!(layers.any(|layer| layer["name"] == "before <the> change"));
     assert!(texts(&page, "#percentiles thead th").contains(&"before <the> change".to_owned()));
 }
 
@@ -227,15 +276,18 @@ fn an_update_holds_what_changes() {
         let update = live_update(&page);
         assert!(!update.contains('\n') && !update.contains('<'), "one line, and no markup outside its texts");
         let update: serde_json::Value = serde_json::from_str(&update).unwrap();
-        assert_eq!(update["data"]["live"], true);
         let whole = parsed(&run_page(&page));
+        assert_eq!(all(&whole, "main[data-live]").len(), 1);
         for (id, inner) in update["sections"].as_object().unwrap() {
             let section = &all(&whole, &format!("main > section#{id}"))[0];
             let alone = scraper::Html::parse_fragment(inner.as_str().unwrap());
             assert_eq!(text(*section), text(alone.root_element()), "{}: {id}", fixture.name);
         }
+        let pictures = update["pictures"].as_object().unwrap();
         for picture in ["heat", "lanes", "percentiles", "delay", "gaps"] {
-            assert_eq!(dom::all(&whole, &format!("figure[data-picture={picture}] > .picture")).len(), 1, "{picture}");
+            let place = &all(&whole, &format!("figure[data-picture={picture}] > .picture"))[0];
+            let alone = scraper::Html::parse_fragment(pictures[picture].as_str().unwrap());
+            assert_eq!(text(*place), text(alone.root_element()), "{}: {picture}", fixture.name);
         }
     }
 }

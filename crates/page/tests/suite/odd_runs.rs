@@ -27,6 +27,7 @@ pub fn all() -> Vec<&'static Fixture> {
             ("failed answers", failed_answers()),
             ("streams", simulated(&scenario("06"))),
             ("streams without their detail", without_detail(simulated(&scenario("06")))),
+            ("steps", in_steps()),
             ("sessions", with_sessions(false)),
             ("sessions without a sample", with_sessions(true)),
             ("objectives", with_objectives(simulated(&scenario("06")))),
@@ -52,6 +53,14 @@ fn first_requests(n: usize, mut change: impl FnMut(&mut RequestRecord)) -> Run {
     run.facts.source = RunSource::Sockets;
     run.facts.offered.requests = Some(n as u64);
     run
+}
+
+/// Returns a run whose rate changes.
+fn in_steps() -> Run {
+    let mut steps = scenario("01");
+    let LoadModel::Open(schedule) = &mut steps.workload.model else { unreachable!() };
+    schedule.profile = "steps:100/20s,200/20s,400/20s".parse().expect("a profile");
+    simulated(&steps)
 }
 
 fn merged() -> Run {

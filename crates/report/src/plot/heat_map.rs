@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use truetail_analysis::series::{HeatMap, RunSeries, StreamSeries, TimeAxis};
+use truetail_analysis::series::{HeatMap, PauseSpan, RunSeries, StreamSeries, TimeAxis};
 
 use super::frame::{Axis, Frame};
 use super::layout::HEIGHT;
@@ -68,13 +68,13 @@ pub fn heat_map(series: &RunSeries) -> Picture {
 }
 
 /// Draws gaps between events by end and length, darker for more gaps. A strip above shows gaps that no event ended.
-pub fn event_gaps(series: &StreamSeries) -> Picture {
+pub fn event_gaps(series: &StreamSeries, pauses: &[PauseSpan]) -> Picture {
     let map = &series.gaps;
     match open(map) {
         open if open > 0 && map.rows == 0 && !map.cells.is_empty() => {
             Sheet::nothing(EVENT_GAPS.title, &only_open(open))
         }
-        _ => draw(&EVENT_GAPS, map, &series.time, &over_time::shades(&series.time, &[])),
+        _ => draw(&EVENT_GAPS, map, &series.time, &over_time::shades(&series.time, pauses)),
     }
 }
 
@@ -111,12 +111,8 @@ fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis, shades: &[Shades]) ->
     let place = |ns: f64| rounded(frame.y_scale().place(ns));
     let rows = (0..map.rows).map(|row| row_text(map, row, row)).collect();
     reading.set_cells((place(edge(map, 0)), place(edge(map, map.rows))), rows, map);
-    let name = match map.largest {
-        0 | 1 => subject.counted[1].to_owned(),
-        largest => format!("{}, 1 to {} in a cell", subject.counted[1], number::count(largest)),
-    };
     let texts = map.cells.iter().map(|cells| Some(column_text(map, cells)));
-    let cells = LayerReading::area(&name, SeriesStyle::Heat(SHADES / 2), texts);
+    let cells = LayerReading::area(subject.counted[1], SeriesStyle::Heat(SHADES / 2), texts);
     let mut layers = vec![Layer::new(cells, |svg, _| {
         for (level, path) in paths(map, time).iter().enumerate() {
             svg.cells(path, area, (time.columns as f64, map.rows as f64), SeriesStyle::Heat(level), 1.0);

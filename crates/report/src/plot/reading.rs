@@ -6,6 +6,7 @@ use truetail_analysis::series::HeatMap;
 use super::frame::Frame;
 use super::look::SeriesStyle;
 use super::scale::{AxisScale, Quantity, Tick};
+use crate::number;
 
 /// Data of a picture that can be read at a cursor and zoomed. Places are shares of the width of a panel from its left,
 /// or of its height from its foot.
@@ -43,6 +44,9 @@ pub(super) type TickLevels = Vec<Vec<(f64, String)>>;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct PanelReading {
     pub(super) title: String,
+    /// Words after the title that explain the colours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// Ticks of the vertical axis.
     ticks: TickLevels,
     /// A logarithmic panel as a linear one; `None` if it cannot be turned.
@@ -136,7 +140,16 @@ impl PanelReading {
         };
         let zero = linear.is_none();
         let ticks = levels(scale, quantity.levels(scale));
-        PanelReading { title: title.to_owned(), ticks, linear, zero, nothing: None, layers: Vec::new(), cells: None }
+        PanelReading {
+            title: title.to_owned(),
+            note: None,
+            ticks,
+            linear,
+            zero,
+            nothing: None,
+            layers: Vec::new(),
+            cells: None,
+        }
     }
 
     /// Explains why the panel has no values.
@@ -149,6 +162,7 @@ impl PanelReading {
     /// Adds the cells of a heat map, which keeps its scale.
     pub(super) fn set_cells(&mut self, edges: (f64, f64), rows: Vec<String>, map: &HeatMap) {
         self.linear = None;
+        self.note = (map.largest > 1).then(|| format!("the stronger, the more: 1 to {}", number::count(map.largest)));
         self.cells = Some(CellsReading { edges, rows, counts: map.cells.clone() });
     }
 }

@@ -27,7 +27,7 @@ pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Ve
         pictures.push(("targets", targets(findings)));
     }
     if let Some(streams) = series.streams.as_ref().filter(|streams| streams.time.columns > 0) {
-        pictures.push(("event-gaps", event_gaps(streams)));
+        pictures.push(("event-gaps", event_gaps(streams, &series.pauses)));
     }
     if let Some(streams) = series.streams.as_ref().filter(|streams| !streams.sampled.is_empty()) {
         pictures.push(("streams", waterfall(streams)));
