@@ -84,7 +84,7 @@ function drawPanel(chart, panel, n) {
         svg("path", { class: "grid", d: `M${MARGIN.left} ${px(y(place))}H${right}` }),
         svg("text", { class: "tick end", x: MARGIN.left - 6, y: px(y(place) + 4) }, text),
     ]);
-    const columns = ticks(chart.view.axis.ticks, from, to, chart.innerWidth, text => text.length * 7 + 8).flatMap(([place, text]) => [
+    const columns = ticks(chart.view.axis.ticks, from, to, chart.innerWidth, text => Math.max(60, text.length * 7 + 14)).flatMap(([place, text]) => [
         svg("path", { class: "grid", d: `M${px(chart.x(place))} ${top}V${bottom}` }),
         ...isLast && chart.x(place) + text.length * 3.5 < chart.width + 4
             ? [svg("text", { class: "tick middle", x: px(chart.x(place)), y: bottom + 18 }, text)] : [],
