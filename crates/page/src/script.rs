@@ -13,7 +13,7 @@ macro_rules! script {
 
 /// The script of all pages. It lets a reader zoom into the pictures of `truetail_report::plot`, read their values and
 /// save them. It draws no data itself: it shows parts of a picture, with the ticks and texts of its
-/// `truetail_report::plot::Reading`. Without it, a page shows the pictures as they are. It loads nothing from elsewhere.
+/// `truetail_report::plot::Reading`. Without it, a page shows the pictures as they are. It loads nothing else.
 ///
 /// Other scripts use the object `truetail`, whose members are listed at the end of `begin.js`.
 pub(crate) const PAGE: &str = script!("page":

@@ -54,6 +54,9 @@ pub fn by_rate(series: &RunSeries) -> Picture {
     sheet.finish_readable(ReadingAxis { key: "rate", name: "planned rate", ticks, ..axis })
 }
 
+/// Returns a rate of a band.
+type RateOf = fn(&RateBand) -> f64;
+
 /// A line of a quantile: its points are (planned rate, value in ns).
 type QuantileLine = (f64, SeriesStyle, Vec<(f64, f64)>);
 
@@ -69,12 +72,12 @@ fn draw_times(sheet: &mut Sheet, area: Rect, scale: AxisScale, bands: &[RateBand
             draw_points(svg, frame, points, *look);
         })
     });
-    sheet.panel(&frame, PanelReading::new("Response time", &frame, Quantity::LogTimes), layers.collect());
+    sheet.panel(&frame, PanelReading::new("Response time", frame.y_scale(), Quantity::LogTimes), layers.collect());
     frame.draw_base(&mut sheet.svg);
 }
 
 fn draw_answers(sheet: &mut Sheet, area: Rect, scale: AxisScale, bands: &[RateBand]) {
-    let rates: [(&str, SeriesStyle, fn(&RateBand) -> f64); 2] = [
+    let rates: [(&str, SeriesStyle, RateOf); 2] = [
         ("planned", SeriesStyle::Planned, |band| band.planned_per_s),
         ("completed", SeriesStyle::Completed, |band| band.completed_per_s),
     ];
@@ -92,7 +95,7 @@ fn draw_answers(sheet: &mut Sheet, area: Rect, scale: AxisScale, bands: &[RateBa
             draw_points(svg, frame, &points, *look);
         })
     });
-    sheet.panel(&frame, PanelReading::new("Answers per second", &frame, Quantity::Numbers), layers.collect());
+    sheet.panel(&frame, PanelReading::new("Answers per second", frame.y_scale(), Quantity::Numbers), layers.collect());
     frame.draw_base(&mut sheet.svg);
 }
 

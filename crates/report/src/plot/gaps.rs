@@ -42,7 +42,7 @@ pub fn gaps(series: &RunSeries) -> Picture {
     });
     let sent = LayerReading::line("sent", SeriesStyle::Sent, texts(&gaps.sent).into_iter());
     let sent = Layer::new(sent, |svg, frame| svg.series(&[outline(gaps, &gaps.sent, frame)], SeriesStyle::Sent, 2.0));
-    let reading = PanelReading::new("Share of the gaps", &frame, Quantity::Percents);
+    let reading = PanelReading::new("Share of the gaps", frame.y_scale(), Quantity::Percents);
     sheet.panel(&frame, reading, vec![planned, sent]);
     frame.draw_base(&mut sheet.svg);
     sheet.finish_readable(axis(gaps, &frame))

@@ -107,7 +107,7 @@ fn draw(subject: &Subject, map: &HeatMap, time: &TimeAxis, shades: &[Shades]) ->
     frame.draw_behind(&mut sheet.svg);
     let area = cells_area(&frame, map, time);
     let strip = Rect { y: frame.inner.y, height: STRIP, ..area };
-    let mut reading = PanelReading::new(subject.heading, &frame, Quantity::LogTimes);
+    let mut reading = PanelReading::new(subject.heading, frame.y_scale(), Quantity::LogTimes);
     let place = |ns: f64| rounded(frame.y_scale().place(ns));
     let rows = (0..map.rows).map(|row| row_text(map, row, row)).collect();
     reading.set_cells((place(edge(map, 0)), place(edge(map, map.rows))), rows, map);

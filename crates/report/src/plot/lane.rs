@@ -65,7 +65,7 @@ fn draw(sheet: &mut Sheet, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: 
     frame.draw_behind(&mut sheet.svg);
     let shades = shades.iter().map(|shades| shades.layer(None));
     let quantity = if lane.times { Quantity::LogTimes } else { Quantity::Numbers };
-    let mut reading = PanelReading::new(lane.heading, &frame, quantity);
+    let mut reading = PanelReading::new(lane.heading, frame.y_scale(), quantity);
     if !has_values {
         reading.set_nothing(lane.nothing);
         sheet.panel(&frame, reading, shades.collect());

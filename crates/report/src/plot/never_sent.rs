@@ -44,7 +44,7 @@ pub fn never_sent(timeline: &RequestTimeline, stalls: &[(f64, f64)]) -> Picture 
     });
     let sent = LayerReading::area("sent by the closed loop", SeriesStyle::Closed, counts(|row| row.sent));
     let sent = Layer::new(sent, |svg, frame| draw_marks(svg, frame, &timeline.sent, SeriesStyle::Closed));
-    let reading = PanelReading::new("Response time", &frame, Quantity::LogTimes);
+    let reading = PanelReading::new("Response time", frame.y_scale(), Quantity::LogTimes);
     sheet.panel(&frame, reading, vec![stalls.layer(None), ghosts, sent]);
     frame.draw_base(&mut sheet.svg);
     sheet.finish_readable(axis(timeline, scale))

@@ -59,7 +59,7 @@ pub(super) struct Shades {
 }
 
 impl Shades {
-    /// Returns the layer that shades these stretches over the height of the frame, or only over `foot` units at its foot.
+    /// Returns the layer that shades these stretches over the height of the frame, or over `foot` units at its foot.
     pub(super) fn layer(&self, foot: Option<f64>) -> Layer<'_> {
         Layer::new(LayerReading::shade(self.name, self.look), move |svg, frame| {
             let inner = frame.inner;

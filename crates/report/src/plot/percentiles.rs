@@ -91,7 +91,7 @@ fn draw(curves: &[StyledCurve<'_>], first: Option<&PercentileCurve>) -> Picture 
     qs.dedup();
     let mut layers: Vec<Layer<'_>> = first.into_iter().flat_map(|first| uncertainty_layers(&qs, first)).collect();
     layers.extend(curves.iter().map(|drawn| curve_layer(&qs, drawn)));
-    sheet.panel(&frame, PanelReading::new("Response time", &frame, Quantity::LogTimes), layers);
+    sheet.panel(&frame, PanelReading::new("Response time", frame.y_scale(), Quantity::LogTimes), layers);
     frame.draw_base(&mut sheet.svg);
     if let Some(first) = first {
         draw_end(&mut sheet.svg, &frame, first);

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use truetail_analysis::series::HeatMap;
 
-use super::frame::Frame;
 use super::look::SeriesStyle;
 use super::scale::{AxisScale, Quantity, Tick};
 use crate::number;
@@ -129,8 +128,7 @@ impl ReadingAxis {
 }
 
 impl PanelReading {
-    pub(super) fn new(title: &str, frame: &Frame, quantity: Quantity) -> PanelReading {
-        let scale = frame.y_scale();
+    pub(super) fn new(title: &str, scale: AxisScale, quantity: Quantity) -> PanelReading {
         let linear = match scale {
             AxisScale::Log { from, to } => {
                 let linear = AxisScale::Linear { from: 0.0, to };

@@ -21,10 +21,13 @@ pub(super) enum Swatch {
     Block(SeriesStyle, f64),
 }
 
+/// Draws something into a frame.
+type Draw<'a> = dyn Fn(&mut Svg, &Frame) + 'a;
+
 /// A layer of a panel: its elements, and their reading.
 pub(super) struct Layer<'a> {
     pub(super) reading: LayerReading,
-    pub(super) draw: Box<dyn Fn(&mut Svg, &Frame) + 'a>,
+    pub(super) draw: Box<Draw<'a>>,
 }
 
 impl<'a> Layer<'a> {

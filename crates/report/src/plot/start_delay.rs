@@ -49,7 +49,8 @@ pub fn start_delay(series: &RunSeries) -> Picture {
     frame.draw_behind(&mut sheet.svg);
     let shown = layers.iter().enumerate().filter(|(i, _)| used[*i]).map(|(i, (name, look, values))| {
         let texts = values.iter().map(|value| value.map(number::time));
-        let (above, below) = (&tops[i + 1], &tops[i]);
+        let above = &tops[i + 1];
+        let below = &tops[i];
         Layer::new(LayerReading::area(name, *look, texts), move |svg, frame| {
             let edge = |values: &[f64]| -> Vec<(f64, f64)> {
                 // Each column is drawn from edge to edge, so the first and the last column reach the frame.
@@ -60,7 +61,7 @@ pub fn start_delay(series: &RunSeries) -> Picture {
             svg.area(&outline, *look, OPACITY);
         })
     });
-    let reading = PanelReading::new("Mean start delay", &frame, Quantity::Times);
+    let reading = PanelReading::new("Mean start delay", frame.y_scale(), Quantity::Times);
     let shades = over_time::shades(&series.time, &series.pauses);
     sheet.panel(&frame, reading, shades.iter().map(|shades| shades.layer(None)).chain(shown).collect());
     frame.draw_base(&mut sheet.svg);
