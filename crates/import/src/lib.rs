@@ -9,6 +9,7 @@ mod autocannon;
 pub mod container;
 mod error;
 mod excerpt;
+mod exchange;
 mod format;
 mod fortio;
 mod gatling;

@@ -2,33 +2,7 @@
 
 use serde::Deserialize;
 
-/// Reason why an entry is not such an exchange.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum NoExchange {
-    /// A WebSocket lasts as long as the page.
-    WebSocket,
-    /// An `EventSource` lasts as long as the page.
-    EventSource,
-    /// The URL is not on a network, such as `data:` or `blob:`.
-    Scheme,
-    /// The answer came from a cache, or from a worker of the page.
-    Cached,
-    /// It has no method, or builds a tunnel.
-    NoRequest,
-}
-
-impl NoExchange {
-    /// Returns the text for lists: `2 of WebSockets`.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            NoExchange::WebSocket => "of WebSockets",
-            NoExchange::EventSource => "of an EventSource",
-            NoExchange::Scheme => "with URLs such as data: or blob:",
-            NoExchange::Cached => "answered by a cache or a service worker",
-            NoExchange::NoRequest => "without a request of their own",
-        }
-    }
-}
+use crate::exchange::NoExchange;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,8 +2,6 @@
 
 mod exchange;
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use truetail_model::record::{Cause, Outcome};
@@ -11,12 +9,13 @@ use truetail_model::time::Nanos;
 use truetail_run::{Claims, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::units;
 
+use crate::exchange::NoExchanges;
 use crate::rows::instant::instant;
 use crate::whole::file::{WholeFile, leave_out, place_of, run};
 use crate::whole::json;
 use crate::{FormatInfo, ImportError, RequestSink};
 
-pub(crate) use exchange::{NoExchange, no_exchange};
+pub(crate) use exchange::no_exchange;
 
 pub(crate) static HAR: WholeFile = WholeFile {
     info: &FormatInfo { name: "har", about: "an HTTP archive of a browser or a proxy", tool: None },
@@ -64,10 +63,10 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     let mut damage = UnusedRows::default();
     let mut made = 0;
     let mut failed = 0;
-    let mut no_exchanges: BTreeMap<NoExchange, u64> = BTreeMap::new();
+    let mut no_exchanges = NoExchanges::default();
     for raw in entries(bytes)? {
         if let Some(why) = no_exchange(raw.get()) {
-            *no_exchanges.entry(why).or_default() += 1;
+            no_exchanges.add(why);
             continue;
         }
         let entry = serde_json::from_str::<Entry>(raw.get()).map_err(|error| error.to_string());
@@ -92,10 +91,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     };
     let clock =
         ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000_000, duration_resolution_ns: 1_000 };
-    let left_out: Vec<String> = no_exchanges.iter().map(|(why, count)| format!("{count} {}", why.text())).collect();
-    let notes = (!left_out.is_empty())
-        .then(|| format!("entries that were no exchange over the network are left out: {}", left_out.join(", ")));
-    Ok(ForeignRun { clock, damage, notes: notes.into_iter().collect(), ..run(claims) })
+    Ok(ForeignRun { clock, damage, notes: no_exchanges.note().into_iter().collect(), ..run(claims) })
 }
 
 fn request(entry: &Entry) -> Result<ForeignRequest, String> {

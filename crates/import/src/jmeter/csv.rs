@@ -6,6 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
+use super::no_exchange;
 use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
 use crate::rows::number::{Finest, Unit, time, whole};
@@ -22,8 +23,6 @@ const NEEDED: [&str; 2] = ["timeStamp", "elapsed"];
 const USUAL: &[u8] =
     b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes";
 const USUAL_COUNTS: std::ops::RangeInclusive<usize> = 16..=17;
-/// Start of the message of a transaction controller. Its row sums up requests that have separate rows.
-const TRANSACTION: &[u8] = b"Number of samples in transaction";
 
 pub(crate) struct JMeterCsv;
 
@@ -130,7 +129,6 @@ struct Samples {
     /// The text of a failure. The buffer is reused to avoid allocations.
     text: String,
     failed: u64,
-    transactions: u64,
     users: u64,
     resolution: Finest,
     disorder: Disorder,
@@ -144,7 +142,6 @@ impl Samples {
             failures: FailureClassifier::default(),
             text: String::new(),
             failed: 0,
-            transactions: 0,
             users: 0,
             resolution: Finest::default(),
             disorder: Disorder::default(),
@@ -156,9 +153,8 @@ impl Samples {
         let start = instant(fields.get(row, self.columns.start)).map_err(|why| Wrong::Number("timeStamp", why))?;
         let elapsed = fields.get(row, self.columns.elapsed);
         let elapsed = time(elapsed, Unit::Millis).map_err(|why| Wrong::Number("elapsed", why))?;
-        if field(self.columns.message).starts_with(TRANSACTION) {
-            self.transactions += 1;
-            return Ok(Taken::Other);
+        if let Some(why) = no_exchange(field(self.columns.message)) {
+            return Ok(Taken::No(why));
         }
         let succeeded = self.columns.success.is_none() || field(self.columns.success) == b"true";
         let outcome = self.outcome(field(self.columns.code), field(self.columns.message), succeeded);
@@ -199,12 +195,6 @@ impl Samples {
         facts.notes.extend(self.failures.notes());
         facts.notes.extend(self.workers.note());
         facts.notes.extend(self.disorder.note());
-        if self.transactions > 0 {
-            let rows = self.transactions;
-            facts
-                .notes
-                .push(format!("{rows} rows of transaction controllers were passed over: their requests have rows"));
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! JMeter's results as XML. They are streamed, because such a file has the same rows as the CSV and can be as long.
 //!
-//! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects or the requests of
-//! a transaction. JMeter's CSV leaves them out too.
+//! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects, which JMeter's CSV
+//! leaves out too. The samples within a transaction are its requests.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -16,6 +16,8 @@ use truetail_run::{
 use truetail_tools::FailureClassifier;
 
 use super::bounded::{Bounded, Progress};
+use super::no_exchange;
+use crate::exchange::{NoExchange, NoExchanges};
 use crate::whole::file::{content, counted, leave_out, run, text};
 use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
@@ -90,6 +92,9 @@ struct Samples {
     rows: u64,
     failed: u64,
     parts: u64,
+    /// Number of transactions that enclose the current element.
+    transactions: u32,
+    no_exchanges: NoExchanges,
     users: Option<u32>,
     threads: HashMap<Box<[u8]>, u32>,
     failures: FailureClassifier,
@@ -115,11 +120,21 @@ impl Samples {
         if !matches!(element.name().as_ref(), b"httpSample" | b"sample") {
             return;
         }
-        if depth > 1 {
+        // The samples of a transaction are within its own.
+        self.transactions = self.transactions.min(depth.saturating_sub(1));
+        if depth > self.transactions + 1 {
             self.parts += 1;
             return;
         }
-        match Sample::read(element).and_then(|sample| self.request(sample)) {
+        let sample = Sample::read(element);
+        if let Some(why) = sample.as_ref().ok().and_then(|sample| no_exchange(sample.message.as_bytes())) {
+            self.no_exchanges.add(why);
+            if why == NoExchange::Transaction {
+                self.transactions = depth;
+            }
+            return;
+        }
+        match sample.and_then(|sample| self.request(sample)) {
             Ok(request) => sink(&request),
             Err(why) => leave_out(&mut self.damage, || (place, why)),
         }
@@ -169,7 +184,7 @@ impl Samples {
     }
 
     fn finish(self) -> ForeignRun {
-        let Samples { rows, failed, parts, users, failures, damage, .. } = self;
+        let Samples { rows, failed, parts, no_exchanges, users, failures, damage, .. } = self;
         let claims = Claims {
             measured: Some(rows),
             requests: Some(rows),
@@ -182,6 +197,7 @@ impl Samples {
             duration_resolution_ns: NANOS_PER_MILLI,
         };
         let mut notes = failures.notes();
+        notes.extend(no_exchanges.note());
         if parts > 0 {
             notes.push(format!("samples that are parts of others and were not read: {parts}"));
         }

@@ -11,6 +11,7 @@ use truetail_run::{
 use super::lines::{Lines, Span};
 use super::order::OrderWatch;
 use super::wrong::Wrong;
+use crate::exchange::{NoExchange, NoExchanges};
 use crate::{FormatInfo, ImportError, RequestSink};
 
 /// Meaning of a valid row.
@@ -19,6 +20,8 @@ pub(crate) enum Taken {
     Request(ForeignRequest),
     /// A valid row that is not a request: a header, another metric.
     Other,
+    /// A request that was no exchange.
+    No(NoExchange),
 }
 
 /// Passes requests on, and counts rows.
@@ -29,6 +32,7 @@ pub(crate) struct Books<'a, 'b> {
     others: u64,
     damage: UnusedRows,
     order: Option<OrderWatch>,
+    no_exchanges: NoExchanges,
     notes: Vec<String>,
 }
 
@@ -76,7 +80,16 @@ impl<'a, 'b> Books<'a, 'b> {
 
     /// Opens books for a file whose rows are in any other order.
     pub fn in_any_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
-        Books { sink, rows: 0, requests: 0, others: 0, damage: UnusedRows::default(), order: None, notes: Vec::new() }
+        Books {
+            sink,
+            rows: 0,
+            requests: 0,
+            others: 0,
+            damage: UnusedRows::default(),
+            order: None,
+            no_exchanges: NoExchanges::default(),
+            notes: Vec::new(),
+        }
     }
 
     /// Records the result of reading a row.
@@ -84,6 +97,10 @@ impl<'a, 'b> Books<'a, 'b> {
         self.rows += 1;
         match taken {
             Ok(Taken::Request(request)) => {
+                if let Some(why) = NoExchange::for_request(&request) {
+                    self.others += 1;
+                    return self.no_exchanges.add(why);
+                }
                 self.requests += 1;
                 if let Some(order) = &mut self.order {
                     order.see(&request, place);
@@ -91,6 +108,10 @@ impl<'a, 'b> Books<'a, 'b> {
                 (self.sink)(&request);
             }
             Ok(Taken::Other) => self.others += 1,
+            Ok(Taken::No(why)) => {
+                self.others += 1;
+                self.no_exchanges.add(why);
+            }
             Err(wrong) => self.leave_out(place, wrong),
         }
     }
@@ -139,6 +160,7 @@ impl<'a, 'b> Books<'a, 'b> {
         }
         self.notes.extend(self.order.iter().flat_map(OrderWatch::notes));
         self.notes.extend(facts.notes);
+        self.notes.extend(self.no_exchanges.note());
         let whole = facts.has_all_requests && self.damage.rows_left_out == 0;
         let claims = Claims {
             measured: Some(self.requests),

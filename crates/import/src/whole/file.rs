@@ -6,6 +6,7 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, UnusedRows};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
+use crate::exchange::{NoExchange, NoExchanges};
 use crate::recognise::claims;
 use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
@@ -94,18 +95,28 @@ impl Checked {
     }
 }
 
-/// Reads a run, and fills in the facts about the format and the number of requests.
+/// Reads a run without what was no exchange, and fills in the facts about the format and the number of requests.
 pub(crate) fn counted(
     info: &'static FormatInfo,
     sink: &mut RequestSink<'_>,
     read: impl FnOnce(&mut RequestSink<'_>) -> Result<ForeignRun, ImportError>,
 ) -> Result<ForeignRun, ImportError> {
     let mut requests = 0;
-    let mut counting = |request: &ForeignRequest| {
-        requests += 1;
-        sink(request);
+    let mut no_exchanges = NoExchanges::default();
+    let mut counting = |request: &ForeignRequest| match NoExchange::for_request(request) {
+        Some(why) => no_exchanges.add(why),
+        None => {
+            requests += 1;
+            sink(request);
+        }
     };
-    let run = read(&mut counting)?;
+    let mut run = read(&mut counting)?;
+    run.notes.extend(no_exchanges.note());
+    // Counts of rows do not contain what is left out; counts that the file states stay.
+    let of_rows = Some(requests + no_exchanges.count());
+    for count in [&mut run.claims.measured, &mut run.claims.requests] {
+        *count = if *count == of_rows && requests > 0 { Some(requests) } else { *count };
+    }
     Ok(ForeignRun { format: info.name, tool: info.tool, requests, ..run })
 }
 

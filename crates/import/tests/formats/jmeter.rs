@@ -72,7 +72,8 @@ fn sums_of_transactions_are_no_requests() {
                 1795157951015,12,b,200,OK,true\n";
     let (run, requests) = import("jmeter-csv", text.as_bytes());
     assert_eq!(requests.len(), 2);
-    assert_eq!(run.notes, ["1 rows of transaction controllers were passed over: their requests have rows"]);
+    let note = "what was no exchange over the network is left out: 1 of transactions, whose requests count themselves";
+    assert_eq!(run.notes, [note]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod jmeter;
 mod k6;
 mod llm;
 mod logs;
+mod no_exchange;
 mod properties;
 mod refusals;
 mod stored;

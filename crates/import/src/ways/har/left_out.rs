@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::har::NoExchange;
+use crate::exchange::NoExchange;
 use crate::ways::listed;
 
 /// Reason why an entry is not a step.
