@@ -1,7 +1,7 @@
 //! JMeter's results as XML. They are streamed, because such a file has the same rows as the CSV and can be as long.
 //!
-//! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects, which JMeter's CSV
-//! leaves out too. The samples within a transaction are its requests.
+//! Each child of `testResults` is a sample. Samples within a sample are its parts, such as redirects, which JMeter's
+//! CSV leaves out too. The samples within a transaction are its requests.
 
 use std::collections::HashMap;
 use std::io::BufRead;

@@ -68,13 +68,14 @@ impl Scan<'_> {
             let month = MONTHS.iter().position(|month| self.rest.starts_with(month))? as i64 + 1;
             self.rest = &self.rest[3..];
             self.one_of(b"/")?;
-            return Some((self.number(4)?, month, in_range(day, 1, 31)?));
+            let year = self.number(4)?;
+            return Some((year, month, in_range(day, 1, days_in_month(year, month))?));
         }
         let year = self.number(4)?;
         self.one_of(b"-/")?;
         let month = in_range(self.number(2)?, 1, 12)?;
         self.one_of(b"-/")?;
-        Some((year, month, in_range(self.number(2)?, 1, 31)?))
+        Some((year, month, in_range(self.number(2)?, 1, days_in_month(year, month))?))
     }
 
     fn time_of_day(&mut self) -> Option<(i64, i64, i64)> {
@@ -132,6 +133,11 @@ impl Scan<'_> {
 
 fn in_range(number: i64, least: i64, most: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number)
+}
+
+fn days_in_month(year: i64, month: i64) -> i64 {
+    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    days_since_1970(next_year, next_month, 1) - days_since_1970(year, month, 1)
 }
 
 /// Returns the days from 1970-01-01 to a Gregorian day. Years begin in March here, so that a leap day comes last.

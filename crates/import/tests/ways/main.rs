@@ -1,5 +1,6 @@
 //! Recordings as loads.
 
 mod access_log;
+mod dates;
 mod har;
 mod openapi;
