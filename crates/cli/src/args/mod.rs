@@ -36,6 +36,7 @@ pub mod slo;
 pub mod stream;
 pub mod stripe;
 mod values;
+mod version;
 pub mod watch;
 
 use std::ffi::OsString;
@@ -134,6 +135,9 @@ pub enum CliAction {
 /// Parses a command line, with the program's name first.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
     let arguments: Vec<OsString> = arguments.collect();
+    if version::is_asked_as_json(&arguments) {
+        return Ok(CliAction::Show(version::as_json()));
+    }
     match Cli::try_parse_from(&arguments) {
         Ok(mut cli) => {
             let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());

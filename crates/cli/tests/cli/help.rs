@@ -31,6 +31,15 @@ fn the_program_lists_its_verbs_and_knows_its_version() {
     }
     let version = dir.truetail(&["--version"]);
     assert_eq!((version.code, version.stdout), (Some(0), format!("truetail {}\n", env!("CARGO_PKG_VERSION"))));
+    for words in [["--version", "--json"], ["--json", "-V"]] {
+        let output = dir.truetail(&words);
+        assert_eq!(output.code, Some(0));
+        let build: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(build["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(build["arch"], std::env::consts::ARCH);
+        assert!(build["features"].is_array());
+    }
+    assert_eq!(dir.truetail(&["--json"]).code, Some(2));
 }
 
 #[test]
