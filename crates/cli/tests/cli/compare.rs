@@ -58,7 +58,7 @@ fn a_page_lays_the_sides_over_and_beside_each_other() {
     ] {
         assert!(page.contains(part), "no {part:?}");
     }
-    assert_eq!(page.matches("<svg").count(), 3, "the curves, and a heat map of each side");
+    assert_eq!(page.matches("<svg xmlns").count(), 3, "the curves, and a heat map of each side");
     let nowhere = dir.truetail(&["compare", "before", "after", "--html", "no/such/page.html"]);
     assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(2), ""), "{nowhere:?}");
 }

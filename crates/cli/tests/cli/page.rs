@@ -7,7 +7,7 @@ use super::support::{ServeProcess, TestDir, assert_complete};
 /// Checks that this is the page of the run. Its look in a browser is not tested here.
 fn assert_page(html: &str, of: &str) {
     assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"), "{of}");
-    assert!(html.contains("<section id=\"verdict\"") && html.contains("id=\"data\""), "{of}");
+    assert!(html.contains("<section id=\"verdict\"") && html.contains("<svg class=\"inner\""), "{of}");
     assert!(html.contains(of), "{of}");
 }
 
