@@ -2,7 +2,7 @@
 //! domain has a dot, and a session only has the origins that its flow names.
 
 use truetail_engine::is_header_value;
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::time::{Nanos, Timestamp, days_since_1970};
 
 /// Limit on the cookies of a session, as in browsers. Beyond it the oldest cookie is dropped.
 const MAX_COOKIES: usize = 180;
@@ -245,10 +245,8 @@ pub(crate) fn unix_seconds(text: &str) -> Option<i64> {
             });
         }
     }
-    let day = day?;
-    let month = month?;
-    let year = year?;
-    ((1..=31).contains(&day) && year >= 1601).then(|| days_since_1970(year, month, day) * 86_400 + time.unwrap_or(0))
+    let days = days_since_1970(year.filter(|year| *year >= 1601)?, month?, day?)?;
+    Some(days * 86_400 + time.unwrap_or(0))
 }
 
 fn seconds_of_day(text: &str) -> Option<i64> {
@@ -257,14 +255,4 @@ fn seconds_of_day(text: &str) -> Option<i64> {
         [hours @ 0..=23, minutes @ 0..=59, seconds @ 0..=59] => Some(hours * 3600 + minutes * 60 + seconds),
         _ => None,
     }
-}
-
-/// Returns the days from 1 January 1970 to a day of the Gregorian calendar.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March here, so that a leap day is the last day of its year.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
 }

@@ -12,7 +12,7 @@ use crate::{FormatInfo, ImportError, RequestSink};
 pub(crate) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "autocannon", about: "the result of 'autocannon -j'", tool: Some("autocannon") },
     model: Some(LoadModelKind::Closed),
-    likeness: |sample| json::has_keys(sample, &["latency", "non2xx", "pipelining", "totalCount"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["latency", "non2xx", "pipelining", "totalCount"]),
     parse: read,
 };
 

@@ -54,7 +54,7 @@ impl<'f> Excerpt<'f> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Returns its offset in the file.
+    /// Returns the offset of the first byte in the file, in bytes.
     pub(crate) fn start(&self) -> usize {
         self.start
     }

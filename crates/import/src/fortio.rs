@@ -19,14 +19,14 @@ use crate::{FormatInfo, ImportError, RequestSink};
 pub(crate) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "fortio-json", about: "the result of 'fortio load -json'", tool: Some("fortio") },
     model: Some(LoadModelKind::Closed),
-    likeness: |sample| json::has_keys(sample, &["RunType", "RequestedQPS", "DurationHistogram", "NumThreads"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["RunType", "RequestedQPS", "DurationHistogram", "NumThreads"]),
     parse: result,
 };
 
 pub(crate) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "fortio-log", about: "the file of 'fortio load -access-log-file'", tool: Some("fortio") },
     model: Some(LoadModelKind::Closed),
-    likeness: |sample| json::has_keys(sample, &["latency", "timestamp", "thread", "iter", "ok"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["latency", "timestamp", "thread", "iter", "ok"]),
     parse: log,
 };
 

@@ -15,7 +15,7 @@ use crate::{FormatInfo, ImportError, RequestSink};
 pub(crate) static RUN: WholeFile = WholeFile {
     info: &FormatInfo { name: "hyperfoil", about: "a run of Hyperfoil, all.json", tool: Some("hyperfoil") },
     model: None,
-    likeness: |sample| json::has_keys(sample, &["benchmark", "$schema", "stats", "failures"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["benchmark", "$schema", "stats", "failures"]),
     parse: read_run,
 };
 
@@ -26,7 +26,7 @@ pub(crate) static RESULT: WholeFile = WholeFile {
         tool: Some("hyperfoil"),
     },
     model: None,
-    likeness: |sample| json::has_keys(sample, &["format", "hyperfoil", "buckets_ns"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["format", "hyperfoil", "buckets_ns"]),
     parse: read_result,
 };
 

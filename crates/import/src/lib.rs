@@ -188,7 +188,7 @@ fn read_text(
         None => (&Rows(user::UserCsv) as &'static dyn Format, 0),
     };
     format.check(options)?;
-    let in_front = InFront::of(&head, start, format);
+    let in_front = InFront::before(&head, start, format);
     if in_front.is_some() {
         recognise::blank(&mut head[..start]);
     }

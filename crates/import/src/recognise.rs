@@ -46,8 +46,8 @@ pub(crate) struct InFront {
 }
 
 impl InFront {
-    /// Returns the lines in front of `start`, if there are any.
-    pub fn of(head: &[u8], start: usize, format: &dyn Format) -> Option<InFront> {
+    /// Returns the lines of `head` before the byte `start`, if one of them has text.
+    pub fn before(head: &[u8], start: usize, format: &dyn Format) -> Option<InFront> {
         let (before, content) = head.split_at(start);
         let mut at = 0;
         let lines = before.split_inclusive(|byte| *byte == b'\n').enumerate().map(|(index, line)| {

@@ -11,7 +11,7 @@ use crate::protocol::Protocol;
 pub(crate) struct PerSession {
     origins: usize,
     /// A user's connections are adjacent, in the order of the origins.
-    of_users: Vec<Option<Token>>,
+    by_user: Vec<Option<Token>>,
     left: Vec<Token>,
 }
 
@@ -24,12 +24,12 @@ impl PerSession {
 impl<P: Protocol> Placement<P> for PerSession {
     /// Creates the placement. The driver's cap limits connections.
     fn new(origins: usize, _: u64) -> PerSession {
-        PerSession { origins, of_users: Vec::new(), left: Vec::new() }
+        PerSession { origins, by_user: Vec::new(), left: Vec::new() }
     }
 
     /// Returns the user's own connection to the origin, if it can take a request.
     fn choose(&mut self, pool: &mut Connections<P>, request: Requester, _: Timestamp) -> Option<u32> {
-        let token = self.of_users.get(self.place(request)).copied().flatten()?;
+        let token = self.by_user.get(self.place(request)).copied().flatten()?;
         pool.find(token)?;
         has_room::<P>(pool, token.slot()).then_some(token.slot())
     }
@@ -37,10 +37,10 @@ impl<P: Protocol> Placement<P> for PerSession {
     /// Assigns a new connection to its user. The previous connection, if any, is left.
     fn add(&mut self, connection: Token, request: Requester) {
         let place = self.place(request);
-        if place >= self.of_users.len() {
-            self.of_users.resize((request.user as usize + 1) * self.origins, None);
+        if place >= self.by_user.len() {
+            self.by_user.resize((request.user as usize + 1) * self.origins, None);
         }
-        self.left.extend(self.of_users[place].replace(connection));
+        self.left.extend(self.by_user[place].replace(connection));
     }
 
     fn release(&mut self, _: &mut Connections<P>, _: u32) -> bool {
@@ -49,7 +49,7 @@ impl<P: Protocol> Placement<P> for PerSession {
 
     fn end_session(&mut self, user: u32) {
         let first = user as usize * self.origins;
-        let connections = self.of_users.get_mut(first..first + self.origins).unwrap_or_default();
+        let connections = self.by_user.get_mut(first..first + self.origins).unwrap_or_default();
         self.left.extend(connections.iter_mut().filter_map(Option::take));
     }
 

@@ -194,23 +194,23 @@ pub(crate) struct Events {
     /// True if the observer must be told the arrival of what was read.
     wants_arrivals: bool,
     /// True if the observer has a script.
-    are_scripted: bool,
+    is_scripted: bool,
     /// True if the observer has limits.
-    have_limits: bool,
+    has_limits: bool,
 }
 
 impl Events {
     pub(crate) fn new(mut observer: Option<Box<dyn AnswerReader>>) -> Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
-        let are_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
-        let have_limits = observer.as_mut().is_some_and(|observer| observer.limits().is_some());
-        Events { list: Vec::with_capacity(16), observer, wants_arrivals, are_scripted, have_limits }
+        let is_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
+        let has_limits = observer.as_mut().is_some_and(|observer| observer.limits().is_some());
+        Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, has_limits }
     }
 
     /// Returns true if sessions make requests one by one during the run, as a script says, rather than before it.
     #[inline]
-    pub(crate) fn are_scripted(&self) -> bool {
-        self.are_scripted
+    pub(crate) fn is_scripted(&self) -> bool {
+        self.is_scripted
     }
 
     #[inline]
@@ -253,7 +253,7 @@ impl Events {
     }
 
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
-        if self.have_limits { self.observer.as_mut()?.limits() } else { None }
+        if self.has_limits { self.observer.as_mut()?.limits() } else { None }
     }
 
     /// Returns the earliest deadline of the observer's limits for a request.

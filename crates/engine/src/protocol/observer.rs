@@ -1,7 +1,8 @@
-//! Three who listen to the requests of a worker: who reads answers, who says what comes next, and who gives up.
+//! Observers of the requests of a worker.
 //!
-//! What was read decides about the next request, and when to give up. A script and limits are therefore roles of a
-//! reader: [`AnswerReader::script`] and [`AnswerReader::limits`]. An observer of a run is a reader with its roles.
+//! [`AnswerReader`] reads answers, [`SessionScript`] makes the next request of a session, and [`AnswerLimits`] gives up
+//! requests. A script and limits depend on the answers that were read, so a reader provides them:
+//! [`AnswerReader::script`] and [`AnswerReader::limits`]. The observer of a run is a reader with its script and limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -97,7 +98,7 @@ pub trait SessionScript {
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
 }
 
-/// Limits on answers, beside the timeout of the run: who gives up a request.
+/// Limits on the progress of answers, in addition to the timeout of the run.
 pub trait AnswerLimits {
     /// Returns the instant when a request will next be given up, unless something arrives before.
     fn first_deadline(&mut self) -> Timestamp;

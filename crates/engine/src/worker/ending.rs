@@ -201,7 +201,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         // On a schedule, the permit was available to the next request since the answer arrived. In a closed loop the
         // user is this worker, and continues when it has read the answer.
         let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
-        let is_over = if self.events.are_scripted() {
+        let is_over = if self.events.is_scripted() {
             let think = self.events.script().think(user);
             self.driver.complete_step(user, free, think.map(|think| free + think))
         } else {
@@ -247,7 +247,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 continue;
             }
             let Some(Unissued { arrival, user, session }) = self.driver.pop_unissued_with_session() else { return };
-            let request = if self.events.are_scripted() {
+            let request = if self.events.is_scripted() {
                 RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
             } else {
                 self.config.requests.choose(arrival.index)
@@ -275,7 +275,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         if self.protocol.carries_several() {
             self.connections.pool.taken().into_iter().for_each(|slot| self.drop_connection(slot));
         }
-        if self.events.are_scripted() {
+        if self.events.is_scripted() {
             self.driver.end_sessions_at(ended);
         }
         self.count_out(ended);

@@ -8,7 +8,7 @@ use crate::protocol::{Protocol, Session, Tag};
 use crate::worker_instant::WorkerInstant;
 
 /// Most waiting requests that are placed in a row. The next turn of the worker places the rest.
-const PLACED_IN_A_ROW: u32 = 256;
+pub(super) const PLACED_IN_A_ROW: u32 = 256;
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     #[inline]

@@ -74,7 +74,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// arrival's session, if any.
     #[inline]
     fn request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
-        if !self.events.are_scripted() {
+        if !self.events.is_scripted() {
             let request = self.config.requests.choose(start.arrival.index);
             return Some((request, self.config.requests.origin(request)));
         }
@@ -101,7 +101,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         self.sleeper.count_start(start.arrival.intended_start);
         let asked = self.request_for(&start);
         // The time that a script takes to make its request is generator lag, and not part of the server's times.
-        let now = if self.events.are_scripted() { self.clock.now() } else { now };
+        let now = if self.events.is_scripted() { self.clock.now() } else { now };
         let Some((request, origin)) = asked else { return self.end_empty_session(&start, now) };
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);

@@ -369,3 +369,20 @@ fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
         drop(stream);
     }
 }
+
+#[test]
+fn of_many_waiting_requests_the_next_turn_places_the_rest() {
+    const REQUESTS: u64 = 300;
+    let mut stage = Stage::new(REQUESTS, None, true);
+    let _streams = stage.send_all(REQUESTS);
+    // As if all connections had been lost before the server acted on their requests.
+    let worker = &mut stage.worker;
+    worker.in_flight.tags().into_iter().for_each(|tag| worker.unassign(tag));
+    worker.connections.note_room();
+    worker.place_waiting();
+    assert_eq!(worker.connections.waiting(), REQUESTS - u64::from(placing::PLACED_IN_A_ROW));
+    assert!(worker.connections.may_place(), "the loop does not sleep");
+    worker.place_waiting();
+    assert_eq!((worker.connections.waiting(), worker.connections.pool.opened), (0, 2 * REQUESTS));
+    assert!(!worker.connections.may_place());
+}

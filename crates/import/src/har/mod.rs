@@ -20,7 +20,7 @@ pub(crate) use exchange::no_exchange;
 pub(crate) static HAR: WholeFile = WholeFile {
     info: &FormatInfo { name: "har", about: "an HTTP archive of a browser or a proxy", tool: None },
     model: None,
-    likeness: |sample| json::has_keys(sample, &["log", "entries", "startedDateTime"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["log", "entries", "startedDateTime"]),
     parse: read,
 };
 

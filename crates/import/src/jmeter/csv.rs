@@ -154,7 +154,7 @@ impl Samples {
         let elapsed = fields.get(row, self.columns.elapsed);
         let elapsed = time(elapsed, Unit::Millis).map_err(|why| Wrong::Number("elapsed", why))?;
         if let Some(why) = no_exchange(field(self.columns.message)) {
-            return Ok(Taken::No(why));
+            return Ok(Taken::NoExchange(why));
         }
         let succeeded = self.columns.success.is_none() || field(self.columns.success) == b"true";
         let outcome = self.outcome(field(self.columns.code), field(self.columns.message), succeeded);

@@ -20,8 +20,8 @@ pub(crate) enum Taken {
     Request(ForeignRequest),
     /// A valid row that is not a request: a header, another metric.
     Other,
-    /// A request that was no exchange.
-    No(NoExchange),
+    /// A valid row whose time is not that of an exchange.
+    NoExchange(NoExchange),
 }
 
 /// Passes requests on, and counts rows.
@@ -108,7 +108,7 @@ impl<'a, 'b> Books<'a, 'b> {
                 (self.sink)(&request);
             }
             Ok(Taken::Other) => self.others += 1,
-            Ok(Taken::No(why)) => {
+            Ok(Taken::NoExchange(why)) => {
                 self.others += 1;
                 self.no_exchanges.add(why);
             }

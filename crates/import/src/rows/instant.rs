@@ -1,3 +1,5 @@
+use truetail_model::time::days_since_1970;
+
 use super::number::{Measured, NotUsable, Unit, time};
 
 const NANOS_PER_SECOND: u64 = Unit::Seconds.nanos();
@@ -43,7 +45,7 @@ fn unit_of(digits: usize) -> Unit {
 /// Reads `2026-11-20T06:56:03.037549531+01:00`, `2026/11/20 06:56:03,037`, `20/Nov/2026:06:55:45 +0000`.
 fn date(text: &[u8]) -> Option<Measured> {
     let mut scan = Scan { rest: text };
-    let (year, month, day) = scan.day()?;
+    let days = scan.day()?;
     scan.one_of(b"T: ")?;
     let (hour, minute, second) = scan.time_of_day()?;
     let (fraction_ns, resolution_ns) = scan.fraction()?;
@@ -51,7 +53,7 @@ fn date(text: &[u8]) -> Option<Measured> {
     if !scan.rest.is_empty() {
         return None;
     }
-    let seconds = days_since_1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset;
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset;
     let ns = u64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?.checked_add(fraction_ns)?;
     Some(Measured { ns, resolution_ns })
 }
@@ -61,7 +63,8 @@ struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    fn day(&mut self) -> Option<(i64, i64, i64)> {
+    /// Reads a day, as days since 1970-01-01.
+    fn day(&mut self) -> Option<i64> {
         if self.rest.get(2) == Some(&b'/') {
             let day = self.number(2)?;
             self.one_of(b"/")?;
@@ -69,13 +72,13 @@ impl Scan<'_> {
             self.rest = &self.rest[3..];
             self.one_of(b"/")?;
             let year = self.number(4)?;
-            return Some((year, month, in_range(day, 1, days_in_month(year, month))?));
+            return days_since_1970(year, month, day);
         }
         let year = self.number(4)?;
         self.one_of(b"-/")?;
-        let month = in_range(self.number(2)?, 1, 12)?;
+        let month = self.number(2)?;
         self.one_of(b"-/")?;
-        Some((year, month, in_range(self.number(2)?, 1, days_in_month(year, month))?))
+        days_since_1970(year, month, self.number(2)?)
     }
 
     fn time_of_day(&mut self) -> Option<(i64, i64, i64)> {
@@ -135,18 +138,6 @@ fn in_range(number: i64, least: i64, most: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number)
 }
 
-fn days_in_month(year: i64, month: i64) -> i64 {
-    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    days_since_1970(next_year, next_month, 1) - days_since_1970(year, month, 1)
-}
-
-/// Returns the days from 1970-01-01 to a Gregorian day. Years begin in March here, so that a leap day comes last.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + (153 * month + 2) / 5 + day - 719_469
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -193,25 +184,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn each_day_follows_the_one_before(days in 0i64..80_000) {
-            // A calendar made by counting.
-            let mut year = 1970;
-            let mut left = days;
-            let leap = |year: i64| (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-            while left >= 365 + i64::from(leap(year)) {
-                left -= 365 + i64::from(leap(year));
-                year += 1;
-            }
-            let lengths = [31, 28 + i64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-            let mut month = 0;
-            while left >= lengths[month] {
-                left -= lengths[month];
-                month += 1;
-            }
-            prop_assert_eq!(days_since_1970(year, month as i64 + 1, left + 1), days);
-        }
-
         #[test]
         fn any_bytes_are_a_time_or_not(text in prop::collection::vec(prop::sample::select(b"0123456789-+:/TZ. Nov".to_vec()), 0..40)) {
             let _ = instant(&text);

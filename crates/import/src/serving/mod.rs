@@ -19,14 +19,14 @@ use crate::{FormatInfo, ImportError, RequestSink};
 pub(crate) static VLLM: WholeFile = WholeFile {
     info: &FormatInfo { name: "vllm", about: "the result of 'vllm bench serve --save-result'", tool: Some("vllm") },
     model: None,
-    likeness: |sample| json::has_keys(sample, &["model_id", "num_prompts", "request_rate", "tokenizer_id"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["model_id", "num_prompts", "request_rate", "tokenizer_id"]),
     parse: |bytes, sink| read(bytes, sink, "e2el_ms"),
 };
 
 pub(crate) static SGLANG: WholeFile = WholeFile {
     info: &FormatInfo { name: "sglang", about: "the result of sglang's bench_serving", tool: Some("sglang") },
     model: None,
-    likeness: |sample| json::has_keys(sample, &["backend", "request_rate", "completed", "mean_e2e_latency_ms"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["backend", "request_rate", "completed", "mean_e2e_latency_ms"]),
     parse: |bytes, sink| read(bytes, sink, "e2e_latency_ms"),
 };
 

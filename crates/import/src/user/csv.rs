@@ -21,7 +21,7 @@ impl RowFormat for UserCsv {
         Ok(())
     }
 
-    fn likeness(&self, _sample: &Excerpt<'_>) -> Likeness {
+    fn likeness(&self, _: &Excerpt<'_>) -> Likeness {
         Likeness::No
     }
 

@@ -27,7 +27,7 @@ impl RowFormat for UserJson {
         Ok(())
     }
 
-    fn likeness(&self, _sample: &Excerpt<'_>) -> Likeness {
+    fn likeness(&self, _: &Excerpt<'_>) -> Likeness {
         Likeness::No
     }
 

@@ -15,7 +15,7 @@ pub(crate) static REPORT: WholeFile = WholeFile {
         tool: Some("vegeta"),
     },
     model: Some(LoadModelKind::Open),
-    likeness: |sample| json::has_keys(sample, &["latencies", "50th", "earliest", "success"]),
+    likeness: |excerpt| json::has_keys(excerpt, &["latencies", "50th", "earliest", "success"]),
     parse: read,
 };
 

@@ -16,8 +16,8 @@ use crate::number;
 const TITLE: &str = "Requests that were never sent";
 const DOT: f64 = 5.0;
 
-/// Draws each request of a closed loop by its start and response time, and as rings those that it never sent. `stalls`
-/// are shaded: (from, to) in seconds.
+/// Draws each request of a closed loop by its due time and response time, and in another colour the requests that it
+/// never sent. `stalls` are shaded: (from, to) in seconds.
 pub fn never_sent(timeline: &RequestTimeline, stalls: &[(f64, f64)]) -> Picture {
     let marks = || timeline.sent.iter().chain(&timeline.never_sent);
     if marks().next().is_none() {

@@ -83,9 +83,8 @@ impl Sheet {
         taken
     }
 
-    /// Draws the layers of a panel, of which `reading` has those that can be switched, into its frame.
-    pub(super) fn panel(&mut self, frame: &Frame, reading: PanelReading, layers: Vec<Layer<'_>>) {
-        let mut reading = reading;
+    /// Draws the layers of a panel into its frame, and adds them to its reading.
+    pub(super) fn panel(&mut self, frame: &Frame, mut reading: PanelReading, layers: Vec<Layer<'_>>) {
         self.svg.begin_panel(frame.inner);
         for layer in layers {
             self.svg.begin_layer(reading.layers.len());
