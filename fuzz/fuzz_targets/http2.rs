@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use truetail_engine::http2::Conversation;
+use truetail_engine::http2::TestConnection;
 use truetail_fuzz::Cut;
 use truetail_model::record::{Cause, Outcome};
 
@@ -25,14 +25,14 @@ fuzz_target!(|input: &[u8]| {
     let whole = pieces.concat();
     let greeted = [SETTINGS, &whole].concat();
     let sent = if flag { 2 } else { 4 };
-    let posted = || Conversation::post(sent, REQUESTS - sent, vec![b'x'; BODY]);
-    for begin in [&(|| Conversation::get(REQUESTS, flag)) as &dyn Fn() -> Conversation, &posted] {
+    let posted = || TestConnection::post(sent, REQUESTS - sent, vec![b'x'; BODY]);
+    for begin in [&(|| TestConnection::get(REQUESTS, flag)) as &dyn Fn() -> TestConnection, &posted] {
         assert_eq!(heard(&[&whole], begin()), heard(&pieces, begin()));
         assert_eq!(heard(&[&greeted], begin()), heard(&[&[SETTINGS], &pieces[..]].concat(), begin()));
     }
 });
 
-fn heard(pieces: &[&[u8]], mut conversation: Conversation) -> Heard {
+fn heard(pieces: &[&[u8]], mut connection: TestConnection) -> Heard {
     let mut came_to = Ok(());
     for piece in pieces {
         came_to = conversation.receive(piece);

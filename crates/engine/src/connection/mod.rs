@@ -1,4 +1,4 @@
-//! One connection: a socket, perhaps with TLS, and a session of its protocol.
+//! One connection: a socket, perhaps with TLS, and a conversation of its protocol.
 //!
 //! | file | contents |
 //! |---|---|
@@ -25,7 +25,7 @@ use std::os::fd::AsFd;
 
 use socket2::Socket;
 use truetail_model::record::Cause;
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 
 pub(crate) use local_ports::LocalPorts;
 pub(crate) use pool::{Pool, Token};
@@ -34,7 +34,7 @@ pub(crate) use socket::connect;
 use timestamps::WallTime;
 pub(crate) use transport::{TlsFailure, Transport};
 
-use crate::protocol::{Closed, Events, Flow, Session, Tag};
+use crate::protocol::{Closed, Conversation, Events, Flow, Tag};
 use crate::target::endpoint::Endpoint;
 use crate::tls::{Tls, TlsSession};
 use crate::worker_instant::WorkerInstant;
@@ -55,7 +55,7 @@ pub(crate) enum Phase {
 pub(crate) struct Connection<S> {
     pub(crate) socket: Socket,
     pub(crate) transport: Transport,
-    pub(crate) session: S,
+    pub(crate) conversation: S,
     pub(crate) phase: Phase,
     /// The request that opens the connection, until it is open.
     pub(crate) opener: Option<Tag>,
@@ -63,10 +63,12 @@ pub(crate) struct Connection<S> {
     pub(crate) race: Option<Box<Race>>,
     /// The socket may hold more than was read in one turn, and the worker has noted this.
     pub(crate) is_unread: bool,
-    /// The session may have something to send, and the worker has noted this.
+    /// The conversation may have something to send, and the worker has noted this.
     pub(crate) is_dirty: bool,
     /// Start of the current time without progress in sending; `None` if the transport has taken everything.
     pub(crate) blocked: Option<WorkerInstant>,
+    /// Deadline of the conversation that the worker has noted; [`Timestamp::NEVER`]: none.
+    pub(crate) noted_deadline: Timestamp,
     /// True if the connection has carried an answer and was kept for the next request.
     pub(crate) was_idle: bool,
     /// Number of segments out of order when last asked; `None`: the system does not tell.
@@ -80,20 +82,21 @@ impl<S> Connection<S> {
     /// If no attempt can be made.
     pub(crate) fn open(
         endpoint: &Endpoint,
-        session: S,
+        conversation: S,
         opener: Tag,
         pick: impl FnMut() -> Option<u16>,
     ) -> Result<Connection<S>, Cause> {
         Ok(Connection {
             socket: socket::connect(endpoint, pick)?,
             transport: Transport::Plain,
-            session,
+            conversation,
             phase: Phase::Connecting,
             opener: Some(opener),
             race: None,
             is_unread: false,
             is_dirty: false,
             blocked: None,
+            noted_deadline: Timestamp::NEVER,
             was_idle: false,
             out_of_order: Some(0),
         })
@@ -159,9 +162,9 @@ impl<S> Connection<S> {
     #[inline(always)]
     pub(crate) fn write<P>(&mut self, protocol: &P) -> (usize, io::Result<()>)
     where
-        S: Session<P>,
+        S: Conversation<P>,
     {
-        let bytes = self.session.output(protocol);
+        let bytes = self.conversation.output(protocol);
         match &mut self.transport {
             Transport::Plain => socket::write(&self.socket, bytes),
             Transport::Tls(session) => session.write(&self.socket, bytes),
@@ -175,7 +178,7 @@ impl<S> Connection<S> {
         socket::read(&self.socket, buffer, stamped)
     }
 
-    /// Returns the session's bytes in those just read, and the failure if TLS cannot continue after them.
+    /// Returns the conversation's bytes in those just read, and the failure if TLS cannot continue after them.
     #[inline(always)]
     pub(crate) fn decrypt<'a>(&mut self, read: &'a [u8], decrypted: &'a mut Vec<u8>) -> (&'a [u8], Option<TlsFailure>) {
         if matches!(self.transport, Transport::Plain) {
@@ -186,13 +189,32 @@ impl<S> Connection<S> {
         (decrypted, failure)
     }
 
-    /// Hands received bytes to the session. If they break the protocol, tells the peer why and closes the connection.
+    /// Hands received bytes to the conversation. If they break the protocol, tells the peer why and closes the
+    /// connection.
     #[inline(always)]
-    pub(crate) fn receive<P>(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events)
+    pub(crate) fn receive<P>(&mut self, protocol: &mut P, bytes: &[u8], at: Timestamp, events: &mut Events)
     where
-        S: Session<P>,
+        S: Conversation<P>,
     {
-        if let Flow::Close(_) = self.session.receive(protocol, bytes, events) {
+        let flow = self.conversation.receive(protocol, bytes, at, events);
+        self.follow(flow, protocol);
+    }
+
+    /// Lets the conversation do what is due at `now`. It may close the connection.
+    pub(crate) fn on_deadline<P>(&mut self, protocol: &mut P, now: Timestamp, events: &mut Events)
+    where
+        S: Conversation<P>,
+    {
+        let flow = self.conversation.on_deadline(protocol, now, events);
+        self.follow(flow, protocol);
+    }
+
+    #[inline(always)]
+    fn follow<P>(&mut self, flow: Flow, protocol: &P)
+    where
+        S: Conversation<P>,
+    {
+        if let Flow::Close(_) = flow {
             let _ = self.write(protocol);
             self.phase = Phase::Closed;
         }
@@ -200,9 +222,9 @@ impl<S> Connection<S> {
 
     pub(crate) fn mark_closed<P>(&mut self, how: Closed, events: &mut Events)
     where
-        S: Session<P>,
+        S: Conversation<P>,
     {
-        self.session.close(how, events);
+        self.conversation.close(how, events);
         self.phase = Phase::Closed;
     }
 

@@ -4,7 +4,7 @@
 //! Slots are reused with a new generation, so a late report about a former connection finds nothing.
 
 /// The reactor's name for a connection: generation in the high half, slot in the low half.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Token(pub(crate) u64);
 
 impl Token {

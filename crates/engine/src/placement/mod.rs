@@ -15,13 +15,13 @@ use std::fmt::Debug;
 use truetail_model::time::Timestamp;
 
 use crate::connection::{Connection, Phase, Pool, Token};
-use crate::protocol::{Protocol, Session};
+use crate::protocol::{Conversation, Protocol};
 pub(crate) use one_each::OneEach;
 pub(crate) use per_session::PerSession;
 pub(crate) use shared_out::SharedOut;
 
 /// The connections of a worker, whatever their placement.
-pub(crate) type Connections<P> = Pool<Connection<<P as Protocol>::Session>>;
+pub(crate) type Connections<P> = Pool<Connection<<P as Protocol>::Conversation>>;
 
 /// The user of a request, and the origin that it is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,5 +104,5 @@ pub(crate) trait Placement<P: Protocol>: Debug + Sized {
 
 /// Returns true if the connection in this slot can take a request.
 fn has_room<P: Protocol>(pool: &mut Connections<P>, slot: u32) -> bool {
-    pool.at(slot).is_some_and(|connection| connection.phase == Phase::Open && connection.session.has_room())
+    pool.at(slot).is_some_and(|connection| connection.phase == Phase::Open && connection.conversation.has_room())
 }

@@ -4,7 +4,7 @@ use truetail_model::time::Timestamp;
 
 use super::{Connections, Placement, Requester, has_room};
 use crate::connection::Token;
-use crate::protocol::{Protocol, Session};
+use crate::protocol::{Conversation, Protocol};
 
 /// Requests shared out over all connections to their origin.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl<P: Protocol> Placement<P> for SharedOut {
         let unopened = self.by_origin.iter().map(|live| self.limit.saturating_sub(live.slots.len() as u64));
         let unopened = unopened.fold(0, u64::saturating_add);
         let waiting = if self.by_origin.len() > 1 { waiting } else { 0 };
-        let open = pool.iter().map(|connection| connection.session.capacity());
+        let open = pool.iter().map(|connection| connection.conversation.capacity());
         Some(open.fold(unopened.saturating_add(waiting), u64::saturating_add))
     }
 }

@@ -16,7 +16,7 @@ use crate::placement::Placement;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::http1::{HEAD_LIMIT, refused_line};
 use crate::protocol::observer::{AnswerReader, EndedRequest};
-use crate::protocol::{Closed, Event, Events, Protocol, Session};
+use crate::protocol::{Closed, Conversation, Event, Events, Protocol};
 use crate::target::endpoint::Endpoint;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
@@ -242,37 +242,40 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>)
         has_connection_per_session: false,
     };
     let started = Instant::now();
-    let status = with_protocol(&options, Conversation { stream, observer })?;
+    let status = with_protocol(&options, FirstExchange { stream, observer })?;
     Ok(Preflight { status, service_time: started.elapsed().into() })
 }
 
-struct Conversation {
+struct FirstExchange {
     stream: Stream,
     observer: Option<Box<dyn AnswerReader>>,
 }
 
-/// Sends the only request and returns the status of its answer.
-impl WithProtocol for Conversation {
+/// Sends the only request and returns the status of its answer. Deadlines of the conversation are not kept, because the
+/// timeout of the preflight ends it.
+impl WithProtocol for FirstExchange {
     type Output = Result<u16, Problem>;
 
     fn with<P: Protocol, L: Placement<P>>(self, mut protocol: P) -> Result<u16, Problem> {
         let mut stream = self.stream;
-        let mut session = protocol.session();
+        let mut conversation = protocol.conversation();
         let mut events = Events::new(self.observer);
         let id = RequestId { target: 0, row: 0 };
-        session.begin(&protocol, 0, id, &mut events);
+        let began = Instant::now();
+        let now = || Timestamp::ZERO + began.elapsed().into();
+        conversation.begin(&protocol, 0, id, now(), &mut events);
         let mut buffer = [0; 16 * 1024];
         let mut begin = Vec::new();
         loop {
-            stream.send_all(&mut session, &protocol, &mut events);
+            stream.send_all(&mut conversation, &protocol, now(), &mut events);
             match stream.receive(&mut buffer)? {
                 // A violation of the protocol shows in the events.
                 Received::Bytes(count) => {
                     begin.extend_from_slice(&buffer[..count.min(HEAD_LIMIT.saturating_sub(begin.len()))]);
-                    let _ = session.receive(&mut protocol, &buffer[..count], &mut events);
+                    let _ = conversation.receive(&mut protocol, &buffer[..count], now(), &mut events);
                 }
-                Received::End => session.close(Closed::EndOfStream { authentic: true }, &mut events),
-                Received::CutOff => session.close(Closed::EndOfStream { authentic: false }, &mut events),
+                Received::End => conversation.close(Closed::EndOfStream { authentic: true }, &mut events),
+                Received::CutOff => conversation.close(Closed::EndOfStream { authentic: false }, &mut events),
             }
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };

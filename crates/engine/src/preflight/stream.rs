@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use rustls::StreamOwned;
 use socket2::{Socket, Type};
 use truetail_model::record::Cause;
+use truetail_model::time::Timestamp;
 
-use crate::protocol::{Events, Protocol, Session};
+use crate::protocol::{Conversation, Events, Protocol};
 use crate::target::HttpVersion;
 use crate::target::endpoint::Endpoint;
 use crate::tls::{HTTP2, Tls, TlsFault};
@@ -118,13 +119,19 @@ impl Stream {
         let _ = self.0.write_all(bytes);
     }
 
-    pub(super) fn send_all<P: Protocol>(&mut self, session: &mut P::Session, protocol: &P, events: &mut Events) {
+    pub(super) fn send_all<P: Protocol>(
+        &mut self,
+        conversation: &mut P::Conversation,
+        protocol: &P,
+        now: Timestamp,
+        events: &mut Events,
+    ) {
         loop {
-            let output = session.output(protocol);
+            let output = conversation.output(protocol);
             let count = output.len();
             self.send(output);
-            session.sent(protocol, count, events);
-            if session.output(protocol).is_empty() {
+            conversation.sent(protocol, count, now, events);
+            if conversation.output(protocol).is_empty() {
                 return;
             }
         }

@@ -4,7 +4,7 @@
 //! bytes that the protocol has ready. The protocol reports the outcome of requests as [`Event`]s. The worker handles
 //! time, sockets, TLS, timeouts and the books.
 //!
-//! To add a protocol, add a folder that implements [`Protocol`] and [`Session`], and a branch in `choice`, which
+//! To add a protocol, add a folder that implements [`Protocol`] and [`Conversation`], and a branch in `choice`, which
 //! selects the protocol and the placement of a run. The test suites in `tests` run over every protocol.
 
 pub(crate) mod choice;
@@ -14,7 +14,7 @@ pub mod http2;
 mod made_in_run;
 pub(crate) mod observer;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt::Debug;
 
@@ -32,9 +32,9 @@ pub(crate) type Tag = u32;
 
 /// Protocol state that all connections of one worker share.
 pub(crate) trait Protocol: Debug + Sized {
-    type Session: Session<Self>;
+    type Conversation: Conversation<Self>;
 
-    fn session(&self) -> Self::Session;
+    fn conversation(&self) -> Self::Conversation;
 
     /// Returns true if a connection carries several requests at once.
     fn carries_several(&self) -> bool {
@@ -59,20 +59,35 @@ pub(crate) trait Protocol: Debug + Sized {
     }
 }
 
-/// One connection: its requests in flight, and the state of both directions.
-pub(crate) trait Session<P>: Debug {
-    /// Begins a request. Its bytes are part of [`Session::output`] from now on. Must only be called if
-    /// [`Session::has_room`]. Returns the session's key of the request, for [`Session::cancel`].
-    fn begin(&mut self, protocol: &P, tag: Tag, request: RequestId, events: &mut Events) -> u32;
+/// One connection: its requests in flight, and the state of both directions. Time comes in as a value.
+pub(crate) trait Conversation<P>: Debug {
+    /// Begins a request. Its bytes are part of [`Conversation::output`] from now on. Must only be called if
+    /// [`Conversation::has_room`]. Returns the key of the request, for [`Conversation::cancel`].
+    fn begin(&mut self, protocol: &P, tag: Tag, request: RequestId, now: Timestamp, events: &mut Events) -> u32;
 
     fn output<'a>(&'a self, protocol: &'a P) -> &'a [u8];
 
-    /// Records that one call of the transport took the first `count` bytes of the output. Also called with 0, after
-    /// receiving something that may allow more to be sent.
-    fn sent(&mut self, protocol: &P, count: usize, events: &mut Events);
+    /// Records that one call of the transport, which began at `now`, took the first `count` bytes of the output. Also
+    /// called with 0, after receiving something that may allow more to be sent.
+    fn sent(&mut self, protocol: &P, count: usize, now: Timestamp, events: &mut Events);
 
-    /// Handles received bytes. On [`Flow::Close`] every request has ended, and the output is the last message.
-    fn receive(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events) -> Flow;
+    /// Handles received bytes. `at` is the arrival of the last of them if somebody wants to know it, and otherwise the
+    /// instant when they were read. On [`Flow::Close`] every request has ended, and the output is the last message.
+    fn receive(&mut self, protocol: &mut P, bytes: &[u8], at: Timestamp, events: &mut Events) -> Flow;
+
+    /// Returns the instant of the next call of [`Conversation::on_deadline`]; [`Timestamp::NEVER`]: there is none.
+    /// Asked after each other call.
+    #[inline]
+    fn next_deadline(&self) -> Timestamp {
+        Timestamp::NEVER
+    }
+
+    /// Does what is due at `now`, such as a ping or giving up a handshake. The next deadline is later than `now`
+    /// afterwards. On [`Flow::Close`] every request has ended, and the output is the last message.
+    fn on_deadline(&mut self, protocol: &mut P, now: Timestamp, events: &mut Events) -> Flow {
+        let _ = (protocol, now, events);
+        Flow::Continue
+    }
 
     /// Ends every open request, because the connection is gone.
     fn close(&mut self, how: Closed, events: &mut Events);
@@ -90,7 +105,7 @@ pub(crate) trait Session<P>: Debug {
     }
 
     /// Returns true if something may have to be sent besides a request that has just begun: a reply to what was
-    /// received, or the rest of a body. [`Session::sent`] is called then.
+    /// received, or the rest of a body. [`Conversation::sent`] is called then.
     fn may_send(&self) -> bool {
         false
     }
@@ -151,16 +166,16 @@ pub(crate) enum Event {
     Ended(Ended),
     /// Bytes arrived without a request in flight.
     Stray,
-    /// [`Session::capacity`] may have changed.
+    /// [`Conversation::capacity`] may have changed.
     RoomChanged,
-    /// [`Session::is_closing`] is true from now on.
+    /// [`Conversation::is_closing`] is true from now on.
     GoingAway,
 }
 
 /// End of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ended {
-    /// The tag given to [`Session::begin`].
+    /// The tag given to [`Conversation::begin`].
     pub(crate) tag: Tag,
     pub(crate) outcome: Outcome,
     pub(crate) bytes_in: u64,
@@ -186,7 +201,7 @@ impl Ended {
     }
 }
 
-/// Events of sessions, in order, and the observer of answers, if there is one.
+/// Events of conversations, in order, and the observer of answers, if there is one.
 #[derive(Default)]
 pub(crate) struct Events {
     list: Vec<Event>,
@@ -323,6 +338,15 @@ impl Events {
     pub(crate) fn chunk_ended(&mut self, tag: Tag) {
         if let Some(observer) = &mut self.observer {
             observer.end_chunk(tag);
+        }
+    }
+
+    #[cfg_attr(not(test), expect(dead_code, reason = "HTTP delimits no messages"))]
+    /// Tells the observer that a message of an answer is complete: a part that the protocol itself delimits.
+    #[inline]
+    pub(crate) fn message_ended(&mut self, tag: Tag) {
+        if let Some(observer) = &mut self.observer {
+            observer.end_message(tag);
         }
     }
 

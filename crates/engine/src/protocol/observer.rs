@@ -42,6 +42,10 @@ pub trait AnswerReader: Send {
     fn end_chunk(&mut self, request: u32) {
         let _ = request;
     }
+    /// Called when a message of the answer is complete: a part that the protocol itself delimits, unlike HTTP.
+    fn end_message(&mut self, request: u32) {
+        let _ = request;
+    }
     /// Called with the trailers of an answer, after its body and before its end; not if there are none.
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
         let _ = (request, trailers);
@@ -243,6 +247,11 @@ impl AnswerReader for Both {
     fn end_chunk(&mut self, request: u32) {
         self.0.end_chunk(request);
         self.1.end_chunk(request);
+    }
+
+    fn end_message(&mut self, request: u32) {
+        self.0.end_message(request);
+        self.1.end_message(request);
     }
 
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {

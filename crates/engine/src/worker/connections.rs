@@ -7,9 +7,10 @@ use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Http2Stats;
 
+use super::conversation_deadlines::ConversationDeadlines;
 use crate::connection::{self, ATTEMPT_DELAY, Connection, LocalPorts, Phase, Pool, Race, Token, may_be_elsewhere};
 use crate::placement::{Placement, Requester};
-use crate::protocol::{Protocol, Session, Tag};
+use crate::protocol::{Conversation, Protocol, Tag};
 use crate::target::endpoint::Endpoint;
 use crate::worker_instant::WorkerInstant;
 
@@ -19,7 +20,7 @@ const REST: Nanos = Nanos::from_secs(1);
 /// The connections of one worker, and the requests that wait for one.
 #[derive(Debug)]
 pub(super) struct Connections<P: Protocol, L: Placement<P>> {
-    pub(super) pool: Pool<Connection<P::Session>>,
+    pub(super) pool: Pool<Connection<P::Conversation>>,
     pub(super) placement: L,
     ports: LocalPorts,
     by_origin: Vec<OriginConnections>,
@@ -34,6 +35,7 @@ pub(super) struct Connections<P: Protocol, L: Placement<P>> {
     blocked: u32,
     /// Connections that are being opened, with the instant to try a further address, earliest first.
     attempts_due: VecDeque<(Timestamp, Token)>,
+    deadlines: ConversationDeadlines,
     pub(super) streams: Http2Stats,
 }
 
@@ -59,12 +61,13 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
             opening: 0,
             blocked: 0,
             attempts_due: VecDeque::new(),
+            deadlines: ConversationDeadlines::default(),
             streams: Http2Stats::default(),
         }
     }
 
     #[inline]
-    pub(super) fn open(&mut self, slot: u32) -> Option<&mut Connection<P::Session>> {
+    pub(super) fn open(&mut self, slot: u32) -> Option<&mut Connection<P::Conversation>> {
         self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
     }
 
@@ -164,7 +167,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         let mut race = Race::new(address, endpoints.len() as u32);
         let mut connection = loop {
             let endpoint = &endpoints[address as usize];
-            match Connection::open(endpoint, protocol.session(), opener, || ports.pick(open)) {
+            match Connection::open(endpoint, protocol.conversation(), opener, || ports.pick(open)) {
                 Ok(connection) => break connection,
                 Err(cause) => address = race.next().filter(|_| may_be_elsewhere(cause)).ok_or(cause)?,
             }
@@ -264,7 +267,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         self.placement.retire(slot, self.pool.origin(slot));
     }
 
-    pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Session>> {
+    pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Conversation>> {
         self.retire(slot);
         let connection = self.pool.remove(slot);
         self.opening -= u32::from(connection.opener.is_some());
@@ -281,21 +284,54 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     /// Returns how many requests may be in flight at once, if the connections decide this.
     pub(super) fn capacity(&mut self) -> Option<u64> {
         let capacity = self.placement.capacity(&self.pool, self.waiting)?;
-        let allowed = self.pool.iter().filter_map(|connection| connection.session.peer_limit()).min();
+        let allowed = self.pool.iter().filter_map(|connection| connection.conversation.peer_limit()).min();
         self.streams.allowed = [self.streams.allowed, allowed].into_iter().flatten().min();
         Some(capacity)
     }
 
     /// Returns true if the connection in this slot, if there is one, matches answers to requests by their order.
     pub(super) fn answers_in_order(&mut self, slot: Option<u32>) -> bool {
-        slot.and_then(|slot| self.pool.at(slot)).is_some_and(|connection| connection.session.answers_in_order())
+        slot.and_then(|slot| self.pool.at(slot)).is_some_and(|connection| connection.conversation.answers_in_order())
     }
 
-    /// Notes that the connection in this slot may have something to send.
+    /// Notes the next deadline of the conversation in this slot, if it is earlier than the noted one.
+    #[inline]
+    pub(super) fn note_deadline(&mut self, slot: u32) {
+        let Some(connection) = self.open(slot) else { return };
+        let deadline = connection.conversation.next_deadline();
+        if deadline < connection.noted_deadline {
+            connection.noted_deadline = deadline;
+            self.deadlines.push(deadline, self.pool.token(slot));
+        }
+    }
+
+    /// Returns the earliest noted deadline of a conversation.
+    #[inline]
+    pub(super) fn next_deadline(&self) -> Timestamp {
+        self.deadlines.first()
+    }
+
+    /// Takes a connection whose conversation has something to do at `now`.
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Option<Token> {
+        while let Some((deadline, token)) = self.deadlines.pop_until(now) {
+            let Some(connection) = self.pool.find(token) else { continue };
+            if connection.noted_deadline == deadline {
+                connection.noted_deadline = Timestamp::NEVER;
+                if connection.conversation.next_deadline() <= now {
+                    return Some(token);
+                }
+                self.note_deadline(token.slot());
+            }
+        }
+        None
+    }
+
+    /// Notes that the connection in this slot may have something to send, and its next deadline.
     #[inline]
     pub(super) fn touch(&mut self, slot: u32) {
-        let is_news = |connection: &mut Connection<P::Session>| {
-            connection.session.may_send() && !std::mem::replace(&mut connection.is_dirty, true)
+        self.note_deadline(slot);
+        let is_news = |connection: &mut Connection<P::Conversation>| {
+            connection.conversation.may_send() && !std::mem::replace(&mut connection.is_dirty, true)
         };
         if self.open(slot).is_some_and(is_news) {
             self.dirty.push(slot);

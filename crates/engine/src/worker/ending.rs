@@ -1,4 +1,4 @@
-//! Ends of requests: events of sessions, timeouts, lost connections and the end of the run; and their records.
+//! Ends of requests: events of conversations, timeouts, lost connections and the end of the run; and their records.
 
 use truetail_model::driver::Unissued;
 use truetail_model::record::{Cause, Outcome, RequestRecord};
@@ -12,7 +12,7 @@ use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
 use crate::placement::Placement;
 use crate::protocol::observer::EndedRequest;
-use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
+use crate::protocol::{Closed, Conversation, Ended, Event, Protocol, Retry, Tag};
 use crate::result::{WorkerResult, worker_stats};
 use crate::target::request_set::RequestId;
 
@@ -95,10 +95,10 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// request has ended, a free one becomes idle, and the driver learns the new capacity.
     fn settle(&mut self, slot: u32, now: Timestamp) {
         if let Some(connection) = self.connections.pool.at(slot) {
-            let is_free = connection.session.in_flight() == 0 && connection.opener.is_none();
+            let is_free = connection.conversation.in_flight() == 0 && connection.opener.is_none();
             let is_closing = connection.phase == Phase::Closed
-                || connection.session.is_closing()
-                || (connection.session.answers_in_order() && !connection.is_reusable());
+                || connection.conversation.is_closing()
+                || (connection.conversation.answers_in_order() && !connection.is_reusable());
             if is_free && is_closing {
                 self.drop_connection(slot);
             } else if is_closing {
@@ -141,6 +141,25 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
     }
 
+    /// Lets conversations do what was due at `now`, until the turn is over. The next turn handles the rest.
+    pub(super) fn do_due(&mut self, now: Timestamp) {
+        if self.connections.next_deadline() > now {
+            return;
+        }
+        let turn_ends = now + LONGEST_TURN;
+        while let Some(token) = self.connections.take_due(now) {
+            let done = self.clock.now();
+            let Some(connection) = self.connections.pool.find(token) else { continue };
+            connection.on_deadline(&mut self.protocol, done, &mut self.events);
+            debug_assert!(connection.conversation.next_deadline() > done, "{connection:?} has not moved its deadline");
+            self.handle_events(token.slot(), done, None);
+            self.connections.touch(token.slot());
+            if done >= turn_ends {
+                return;
+            }
+        }
+    }
+
     fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
         self.in_flight.overdue(now).or_else(|| self.events.overdue(now))
     }
@@ -153,7 +172,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         match slot {
             Some(slot) if !opens => {
                 let is_shared = self.connections.placement.sends_together();
-                let received = self.connections.pool.get(slot).session.cancel(key, &mut self.events);
+                let received = self.connections.pool.get(slot).conversation.cancel(key, &mut self.events);
                 self.end(tag, completion, outcome, received);
                 self.connections.touch(slot);
                 self.handle_events(slot, now, None);
@@ -226,7 +245,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(super) fn drop_connection(&mut self, slot: u32) {
         let mut connection = self.connections.remove(slot);
         if connection.phase == Phase::Open {
-            connection.session.say_goodbye();
+            connection.conversation.say_goodbye();
             // A peer that is gone needs no goodbye.
             let _ = connection.write(&self.protocol);
         }

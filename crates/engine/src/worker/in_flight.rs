@@ -31,7 +31,7 @@ pub(super) struct Exchange {
     pub(super) first_byte: Option<Timestamp>,
     /// Slot of its connection; `None` while it waits for one.
     pub(super) connection: Option<u32>,
-    /// The session's name for the request.
+    /// The conversation's key of the request.
     pub(super) key: u32,
 }
 

@@ -1,7 +1,7 @@
 //! One thread of the engine: its share of the schedule, its connections, reactor and recorder, and the loop that drives
 //! them. While requests run, this module shares, locks and formats nothing, and in the steady state allocates nothing.
 //!
-//! A worker knows no protocol: requests and bytes go through [`crate::protocol::Session`].
+//! A worker knows no protocol: requests and bytes go through [`crate::protocol::Conversation`].
 //!
 //! No step leads back to itself, which `tests/steps.py` checks. A step that wants an earlier one to follow notes it,
 //! and the loop does it: connections to send on in `Connections::dirty`, connections to read on in `Receiver::unread`,
@@ -13,17 +13,19 @@
 //! | `placing` | choice of a connection for a request |
 //! | `connecting` | opening a connection: TCP, then TLS |
 //! | `sending` | bytes to the transport, and the actual start |
-//! | `receiving`, `receiver` | bytes to the sessions, and their arrival times |
+//! | `receiving`, `receiver` | bytes to the conversations, and their arrival times |
 //! | `ending` | ends of requests and of the run, and their records |
 //! | `sleeping`, `oversleep`, `pace` | sleeps between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
 //! | `connections`, `in_flight`, `deadlines` | open connections and requests in flight |
+//! | `conversation_deadlines` | deadlines that conversations set themselves |
 //! | `ledger`, `target_tallies` | records |
 
 mod clock;
 mod config;
 mod connecting;
 mod connections;
+mod conversation_deadlines;
 mod deadlines;
 mod ending;
 mod in_flight;
@@ -174,6 +176,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
         self.receiver.is_behind = self.receiver.turn_is_over() && self.receiver.has_more();
         self.expire(now);
+        self.do_due(now);
         self.try_further_addresses(now);
         if !reports.is_full() && !self.receiver.has_more() {
             self.clock.mark_drained(paused, woke);
@@ -187,7 +190,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let has_more = self.receiver.has_more() || self.connections.may_place();
         let latest = if has_more { now } else { sleeping::latest_wake_up(now) };
         let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());
-        let until = until.min(deadline).min(latest).min(self.connections.next_attempt()).max(now);
+        let until = until.min(deadline).min(latest).min(self.connections.next_attempt());
+        let until = until.min(self.connections.next_deadline()).max(now);
         let paused_before = self.clock.pauses.total();
         let is_watched = self.connections.are_watched();
         let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched };

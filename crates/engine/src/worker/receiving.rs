@@ -86,16 +86,17 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 return None;
             }
         };
-        let stamp = if self.events.wants_arrivals() {
+        let (stamp, at) = if self.events.wants_arrivals() {
             let arrived = arrival(&mut self.clock, &self.sleeper, connection, stamp, now, true);
-            self.events.arrived(arrived.unwrap_or(now));
+            let at = arrived.unwrap_or(now);
+            self.events.arrived(at);
             // Drop an implausible stamp: the next check would accept it, because this one remembers the count.
-            stamp.filter(|_| arrived.is_some())
+            (stamp.filter(|_| arrived.is_some()), at)
         } else {
-            stamp
+            (stamp, now)
         };
         let (bytes, failure) = connection.decrypt(&self.receiver.buffer[..count], &mut self.receiver.decrypted);
-        connection.receive(&mut self.protocol, bytes, &mut self.events);
+        connection.receive(&mut self.protocol, bytes, at, &mut self.events);
         let refused = failure.is_some_and(|failure| failure.alert && !failure.heard);
         let end = match failure {
             Some(failure) => Some(Closed::Tls { alert: failure.alert }),
@@ -117,7 +118,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(super) fn receive_early(&mut self, token: Token, now: Timestamp) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         self.events.arrived(now);
-        connection.receive(&mut self.protocol, &self.receiver.decrypted, &mut self.events);
+        connection.receive(&mut self.protocol, &self.receiver.decrypted, now, &mut self.events);
         self.receiver.decrypted.clear();
         self.handle_events(token.slot(), now, None);
     }

@@ -4,7 +4,7 @@ use truetail_model::time::Timestamp;
 
 use super::{Worker, receiver};
 use crate::placement::Placement;
-use crate::protocol::{Closed, Protocol, Session, Tag};
+use crate::protocol::{Closed, Conversation, Protocol, Tag};
 use crate::worker_instant::WorkerInstant;
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
@@ -31,9 +31,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         loop {
             let Some(connection) = self.connections.open(slot) else { return };
             connection.is_dirty = false;
-            let wanted = connection.session.output(&self.protocol).len();
+            let wanted = connection.conversation.output(&self.protocol).len();
             let (taken, written) = connection.write(&self.protocol);
-            connection.session.sent(&self.protocol, taken, &mut self.events);
+            connection.conversation.sent(&self.protocol, taken, now, &mut self.events);
             self.handle_events(slot, now, None);
             if written.is_err() {
                 return self.fail_sending(slot, taken == 0);
@@ -43,8 +43,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             if taken < wanted || connection.transport.has_more_to_send() {
                 return self.connections.block(slot, since);
             }
-            let is_done = connection.session.output(&self.protocol).is_empty();
+            let is_done = connection.conversation.output(&self.protocol).is_empty();
             self.connections.unblock(slot);
+            self.connections.note_deadline(slot);
             if is_done {
                 return;
             }
@@ -58,7 +59,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     fn fail_sending(&mut self, slot: u32, took_nothing: bool) {
         let token = self.connections.pool.token(slot);
         let Some(connection) = self.connections.open(slot) else { return };
-        let is_in_order = connection.session.answers_in_order();
+        let is_in_order = connection.conversation.answers_in_order();
         let is_unasked = is_in_order && took_nothing && connection.was_idle && connection.blocked.is_none();
         if !is_unasked {
             self.read(token, true, receiver::READS_AT_LAST);

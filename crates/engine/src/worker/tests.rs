@@ -31,6 +31,7 @@ use crate::target::request_set::{FeedOrder, RequestSet};
 use crate::target::target_requests::TargetRequests;
 use crate::tls::{Tls, TlsOptions};
 
+mod conversation;
 mod noticing;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
@@ -62,8 +63,8 @@ fn workload(requests: u64, timeout: Option<Nanos>) -> Workload {
     Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO }
 }
 
-struct Stage {
-    worker: Worker<Http1, OneEach>,
+struct Stage<P: Protocol = Http1, L: Placement<P> = OneEach> {
+    worker: Worker<P, L>,
     reports: Reports,
     listener: TcpListener,
 }
@@ -75,24 +76,36 @@ impl Stage {
 
     fn with_tls(requests: u64, timeout: Option<Nanos>, stamped: bool, timing: Timing, tls: Option<Tls>) -> Stage {
         let workload = workload(requests, timeout);
+        Stage::speaking(Http1::new(one_request(), true), &workload, 100, stamped, timing, tls)
+    }
+}
+
+impl<P: Protocol, L: Placement<P>> Stage<P, L> {
+    fn speaking(
+        protocol: P,
+        workload: &Workload,
+        most_connections: u64,
+        stamped: bool,
+        timing: Timing,
+        tls: Option<Tls>,
+    ) -> Stage<P, L> {
         let listener = listen();
         let options = RecorderOptions::default();
-        let driver = Driver::new(&workload, WorkerShare::WHOLE);
-        let ledger = Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options)));
+        let driver = Driver::new(workload, WorkerShare::WHOLE);
+        let ledger = Ledger::new(options, &one_request(), workload, Arc::default(), Arc::new(Mailbox::new(options)));
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
             start: Start::with(MonotonicClock::starting_now()),
             destinations: vec![DestinationSettings { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
             requests: one_request(),
-            most_connections: 100,
-            timeout,
+            most_connections,
+            timeout: workload.limits.timeout,
             stamped,
             timing,
             model: workload.model.kind(),
             has_own_cap: false,
             control: Control::new(),
         };
-        let protocol = Http1::new(one_request(), true);
         let reactor = Reactor::new().unwrap();
         let worker = Worker::new(config, driver, ledger, protocol, Events::default(), reactor);
         Stage { worker, reports: Reports::with_capacity(REPORTS), listener }
@@ -113,7 +126,7 @@ impl Stage {
     }
 
     /// Starts and polls until `done`.
-    fn run_until(&mut self, done: impl Fn(&Worker<Http1, OneEach>) -> bool) {
+    fn run_until(&mut self, mut done: impl FnMut(&Worker<P, L>) -> bool) {
         let since = Instant::now();
         while !done(&self.worker) {
             assert!(since.elapsed().as_secs() < 20, "{:?}", self.tally());
@@ -121,10 +134,17 @@ impl Stage {
                 NextAction::Sleep(until) => until,
                 NextAction::Poll | NextAction::Finish => Timestamp::ZERO,
             };
+            self.worker.flush_all();
             self.worker.poll(&mut self.reports, until).unwrap();
         }
     }
 
+    fn tally(&mut self) -> Tally {
+        self.worker.ledger.so_far().tally
+    }
+}
+
+impl Stage {
     /// Connects and sends everything. Returns the server's connections, after reading the requests.
     fn send_all(&mut self, requests: u64) -> Vec<TcpStream> {
         let mut streams = Vec::new();
@@ -149,10 +169,6 @@ impl Stage {
         streams
     }
 
-    fn tally(&mut self) -> Tally {
-        self.worker.ledger.so_far().tally
-    }
-
     fn service_time(&mut self) -> Nanos {
         self.worker.ledger.so_far().metric(Metric::ServiceTime).max().unwrap()
     }
@@ -166,7 +182,7 @@ fn all_connected(worker: &Worker<Http1, OneEach>) -> bool {
     worker.connections.pool.iter().all(|connection| connection.phase == Phase::Open)
 }
 
-fn all_ended(worker: &Worker<Http1, OneEach>) -> bool {
+fn all_ended<P: Protocol, L: Placement<P>>(worker: &Worker<P, L>) -> bool {
     worker.driver.in_flight() == 0
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `session` | one connection: its request in flight, and the outcome |
+//! | `conversation` | one connection: its request in flight, and the outcome |
 //! | `response` | the parser of one answer, from its first byte to its last |
 //! | `part` | the parts of an answer that the parser passes on |
 //! | `head` | the head of an answer |
@@ -12,16 +12,16 @@
 //! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
 
 mod chunked;
+mod conversation;
 mod framing;
 mod head;
 mod head_cache;
 mod part;
 mod response;
-mod session;
 mod source;
 
+pub(crate) use conversation::Http1;
 pub(crate) use head::{HEAD_LIMIT, head_fields, refused_line};
 pub use head_cache::HeadCache;
 pub use part::Part;
 pub use response::{AnswerEnd, Parsed, ResponseParser};
-pub(crate) use session::Http1;

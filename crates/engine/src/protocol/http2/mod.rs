@@ -2,23 +2,23 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `session` | one connection: its streams, windows and limits |
+//! | `conversation` | one connection: its streams, windows and limits |
 //! | `field_blocks` | the requests of a run as field blocks, encoded before the run |
 //! | `fields_made_in_run` | requests that are made during the run |
 //! | `source` | choice between the two |
 //! | `hpack` | header compression (RFC 7541) |
 //! | `frame` | frames on the wire |
-//! | `conversation` | a session that tests outside this crate can drive |
+//! | `test_connection` | a connection that tests outside this crate can drive |
 
 mod conversation;
 mod field_blocks;
 mod fields_made_in_run;
 pub(crate) mod frame;
 mod hpack;
-mod session;
 mod source;
+mod test_connection;
 
-pub use conversation::Conversation;
+pub(crate) use conversation::Http2;
 pub(crate) use field_blocks::FieldBlocks;
 pub(crate) use fields_made_in_run::FieldsMadeInRun;
-pub(crate) use session::Http2;
+pub use test_connection::TestConnection;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::numbered::{Numbered, frame};
 use super::{ANY, Line};
 use crate::protocol::Protocol;
 use crate::protocol::http1::Http1;
@@ -43,6 +44,8 @@ pub(super) struct OfHttp1InRun;
 pub(super) struct OfHttp2InRun;
 
 pub(super) struct OfLine;
+
+pub(super) struct OfNumbered;
 
 fn requests() -> RequestSet {
     RequestSet::single(&Request::new(Method::Get, "http://a.test/", &[], Vec::new()).unwrap())
@@ -143,5 +146,21 @@ impl Case for OfLine {
 
     fn violation() -> Vec<u8> {
         b"+hello\nmore".to_vec()
+    }
+}
+
+impl Case for OfNumbered {
+    type Protocol = Numbered;
+
+    fn protocol() -> Numbered {
+        Numbered
+    }
+
+    fn answer(nth: usize) -> Vec<u8> {
+        [frame(nth as u8, b'p', &BODY[..2]), frame(nth as u8, b'e', &BODY[2..])].concat()
+    }
+
+    fn violation() -> Vec<u8> {
+        frame(0, b'x', BODY)
     }
 }

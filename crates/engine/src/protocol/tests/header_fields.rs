@@ -50,7 +50,7 @@ fn assert_fields<C: Case>(answers: &[Vec<u8>], expected: &[&str]) {
             client.begin(tag);
             client.send_all();
             for piece in answer.chunks(size) {
-                let flow = client.session.receive(&mut client.protocol, piece, &mut events);
+                let flow = client.conversation.receive(&mut client.protocol, piece, NOW, &mut events);
                 assert_eq!(flow, Flow::Continue, "in pieces of {size}");
             }
             assert_eq!(events.take().iter().filter(|event| matches!(event, Event::Ended(_))).count(), 1);

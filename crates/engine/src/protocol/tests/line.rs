@@ -1,8 +1,9 @@
 //! A minimal protocol with one line as a request and one as its answer. It shows what the interface asks of a protocol.
 
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 
-use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::request_set::RequestId;
 
 /// Every request is this line.
@@ -13,7 +14,7 @@ const REQUEST: &[u8] = b"hello\n";
 pub(crate) struct Line;
 
 #[derive(Default, Debug)]
-pub(crate) struct LineSession {
+pub(crate) struct LineConversation {
     current: Option<Tag>,
     sent: usize,
     received: u64,
@@ -22,14 +23,14 @@ pub(crate) struct LineSession {
 }
 
 impl Protocol for Line {
-    type Session = LineSession;
+    type Conversation = LineConversation;
 
-    fn session(&self) -> LineSession {
-        LineSession::default()
+    fn conversation(&self) -> LineConversation {
+        LineConversation::default()
     }
 }
 
-impl LineSession {
+impl LineConversation {
     fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
         if let Some(tag) = self.current.take() {
             events.end(Ended { retry, ..Ended::new(tag, outcome, self.received) });
@@ -42,9 +43,9 @@ impl LineSession {
     }
 }
 
-impl Session<Line> for LineSession {
-    fn begin(&mut self, _: &Line, tag: Tag, _: RequestId, _: &mut Events) -> u32 {
-        *self = LineSession { current: Some(tag), ..LineSession::default() };
+impl Conversation<Line> for LineConversation {
+    fn begin(&mut self, _: &Line, tag: Tag, _: RequestId, _: Timestamp, _: &mut Events) -> u32 {
+        *self = LineConversation { current: Some(tag), ..LineConversation::default() };
         0
     }
 
@@ -52,14 +53,14 @@ impl Session<Line> for LineSession {
         if self.current.is_some() { &REQUEST[self.sent..] } else { &[] }
     }
 
-    fn sent(&mut self, _: &Line, count: usize, events: &mut Events) {
+    fn sent(&mut self, _: &Line, count: usize, _: Timestamp, events: &mut Events) {
         let Some(tag) = self.current.filter(|_| count > 0) else { return };
         let had_started = self.sent > 0;
         self.sent += count;
         events.push(if had_started { Event::Sent(tag) } else { Event::Started(tag) });
     }
 
-    fn receive(&mut self, _: &mut Line, bytes: &[u8], events: &mut Events) -> Flow {
+    fn receive(&mut self, _: &mut Line, bytes: &[u8], _: Timestamp, events: &mut Events) -> Flow {
         let Some(tag) = self.current else {
             events.push(Event::Stray);
             self.stop(events);

@@ -3,32 +3,35 @@
 mod cases;
 mod header_fields;
 mod line;
+pub(crate) mod numbered;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 
-use super::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use super::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::request_set::RequestId;
-use cases::{BODY, Case, OfHttp1, OfHttp1InRun, OfHttp2, OfHttp2InRun, OfLine};
+use cases::{BODY, Case, OfHttp1, OfHttp1InRun, OfHttp2, OfHttp2InRun, OfLine, OfNumbered};
 pub(crate) use line::Line;
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
+const NOW: Timestamp = Timestamp::ZERO;
 const OK: Outcome = Outcome::Response { status: 200 };
 
 /// A connection whose transport and server are played by the test, with all its events.
 struct Client<C: Case> {
     protocol: C::Protocol,
-    session: <C::Protocol as Protocol>::Session,
+    conversation: <C::Protocol as Protocol>::Conversation,
     seen: Vec<Event>,
 }
 
 impl<C: Case> Client<C> {
     fn new() -> Client<C> {
         let protocol = C::protocol();
-        let mut client = Client { session: protocol.session(), protocol, seen: Vec::new() };
+        let mut client = Client { conversation: protocol.conversation(), protocol, seen: Vec::new() };
         assert_eq!(client.receive_unless_empty(&C::greeting()), Flow::Continue);
         client.seen.clear();
         client
@@ -47,14 +50,14 @@ impl<C: Case> Client<C> {
     }
 
     fn begin(&mut self, tag: Tag) -> u32 {
-        assert!(self.session.has_room(), "no room for request {tag}");
-        self.with(|client, events| client.session.begin(&client.protocol, tag, ANY, events))
+        assert!(self.conversation.has_room(), "no room for request {tag}");
+        self.with(|client, events| client.conversation.begin(&client.protocol, tag, ANY, NOW, events))
     }
 
     /// Lets the transport take at most `most` bytes.
     fn send(&mut self, most: usize) -> usize {
-        let count = self.session.output(&self.protocol).len().min(most);
-        self.with(|client, events| client.session.sent(&client.protocol, count, events));
+        let count = self.conversation.output(&self.protocol).len().min(most);
+        self.with(|client, events| client.conversation.sent(&client.protocol, count, NOW, events));
         count
     }
 
@@ -63,7 +66,7 @@ impl<C: Case> Client<C> {
     }
 
     fn receive(&mut self, bytes: &[u8]) -> Flow {
-        self.with(|client, events| client.session.receive(&mut client.protocol, bytes, events))
+        self.with(|client, events| client.conversation.receive(&mut client.protocol, bytes, NOW, events))
     }
 
     fn receive_unless_empty(&mut self, bytes: &[u8]) -> Flow {
@@ -71,7 +74,7 @@ impl<C: Case> Client<C> {
     }
 
     fn close(&mut self, how: Closed) {
-        self.with(|client, events| client.session.close(how, events));
+        self.with(|client, events| client.conversation.close(how, events));
     }
 
     fn ended(&self) -> Vec<Ended> {
@@ -93,14 +96,16 @@ fn answers_end_their_requests<C: Case>() {
         }
         client.send_all();
         assert!((0..count).all(|tag| client.has_seen(Event::Started(tag))), "sent in one go: {:?}", client.seen);
-        assert_eq!(client.session.in_flight(), count as usize);
+        assert_eq!(client.conversation.in_flight(), count as usize);
         for tag in 0..count {
             let answer = C::answer(round * count as usize + tag as usize);
             assert_eq!(client.receive(&answer), Flow::Continue);
             assert!(client.has_seen(Event::FirstByte(tag)));
             assert_eq!(client.ended().last(), Some(&Ended::new(tag, OK, answer.len() as u64)));
         }
-        assert!(client.session.has_room() && !client.session.is_closing() && client.session.in_flight() == 0);
+        assert!(
+            client.conversation.has_room() && !client.conversation.is_closing() && client.conversation.in_flight() == 0
+        );
         client.seen.clear();
     }
 }
@@ -134,7 +139,11 @@ fn a_lost_connection_ends_every_request_once<C: Case>() {
             assert!(client.ended().iter().all(|ended| ended.outcome.is_failed()), "{how:?}");
             let retry = if sent { Retry::No } else { Retry::Unsent };
             assert!(client.ended().iter().all(|ended| ended.retry == retry), "{how:?} {sent}: {:?}", client.ended());
-            assert!(client.session.is_closing() && client.session.in_flight() == 0 && !client.session.has_room());
+            assert!(
+                client.conversation.is_closing()
+                    && client.conversation.in_flight() == 0
+                    && !client.conversation.has_room()
+            );
             assert!(client.has_seen(Event::GoingAway));
         }
     }
@@ -162,7 +171,7 @@ fn a_violation_ends_every_request_and_the_connection<C: Case>() {
     client.send_all();
     assert!(matches!(client.receive(&C::violation()), Flow::Close(_)));
     assert_eq!(client.ended().len(), Client::<C>::requests() as usize);
-    assert!(client.session.is_closing() && client.session.in_flight() == 0);
+    assert!(client.conversation.is_closing() && client.conversation.in_flight() == 0);
 }
 
 fn a_cancelled_request_has_no_event_and_leaves_the_books_balanced<C: Case>() {
@@ -170,10 +179,10 @@ fn a_cancelled_request_has_no_event_and_leaves_the_books_balanced<C: Case>() {
     let key = client.begin(7);
     client.send_all();
     client.with(|client, events| {
-        client.session.cancel(key, events);
+        client.conversation.cancel(key, events);
     });
     client.close(Closed::Reset);
-    assert_eq!((client.ended(), client.session.in_flight()), (vec![], 0));
+    assert_eq!((client.ended(), client.conversation.in_flight()), (vec![], 0));
 }
 
 /// Records the bodies that it observes.
@@ -202,7 +211,7 @@ fn an_observer_sees_the_body_however_it_is_cut<C: Case>(begin: usize) {
         let bodies = Arc::clone(&recording.0);
         let mut events = Events::new(Some(Box::new(recording)));
         for piece in answer.chunks(size) {
-            assert_eq!(client.session.receive(&mut client.protocol, piece, &mut events), Flow::Continue);
+            assert_eq!(client.conversation.receive(&mut client.protocol, piece, NOW, &mut events), Flow::Continue);
         }
         assert_eq!(bodies.lock().unwrap()[&3][begin..], *BODY, "in pieces of {size}");
     }
@@ -215,6 +224,7 @@ macro_rules! over_every_protocol {
         mod of_http1_in_run { $(#[test] fn $name() { super::$name::<super::OfHttp1InRun>() })* }
         mod of_http2_in_run { $(#[test] fn $name() { super::$name::<super::OfHttp2InRun>() })* }
         mod of_line { $(#[test] fn $name() { super::$name::<super::OfLine>() })* }
+        mod of_numbered { $(#[test] fn $name() { super::$name::<super::OfNumbered>() })* }
     };
 }
 
@@ -233,6 +243,7 @@ fn observers_see_bodies() {
     an_observer_sees_the_body_however_it_is_cut::<OfHttp2>(0);
     an_observer_sees_the_body_however_it_is_cut::<OfHttp1InRun>(0);
     an_observer_sees_the_body_however_it_is_cut::<OfHttp2InRun>(0);
+    an_observer_sees_the_body_however_it_is_cut::<OfNumbered>(0);
     // The sign is a part of the line.
     an_observer_sees_the_body_however_it_is_cut::<OfLine>(1);
 }
@@ -263,20 +274,20 @@ fn the_books_balance<C: Case>(steps: &[Step]) {
     let (mut begun, mut open, mut cancelled): (Tag, Vec<(Tag, u32, usize)>, usize) = (0, Vec::new(), 0);
     for step in steps {
         match *step {
-            Step::Begin if client.session.has_room() => {
+            Step::Begin if client.conversation.has_room() => {
                 open.push((begun, client.begin(begun), begun as usize));
                 begun += 1;
             }
             Step::Send(most) => {
                 client.send(most);
             }
-            Step::Answer(nth) if nth < open.len() && nth < 60 && !client.session.is_closing() => {
+            Step::Answer(nth) if nth < open.len() && nth < 60 && !client.conversation.is_closing() => {
                 let _ = client.receive(&C::answer(open[nth].2));
             }
             Step::Cancel(nth) if nth < open.len() => {
                 let (_, key, _) = open.remove(nth);
                 client.with(|client, events| {
-                    client.session.cancel(key, events);
+                    client.conversation.cancel(key, events);
                 });
                 cancelled += 1;
             }
@@ -286,7 +297,7 @@ fn the_books_balance<C: Case>(steps: &[Step]) {
         let ended: BTreeSet<Tag> = client.ended().iter().map(|ended| ended.tag).collect();
         assert_eq!(ended.len(), client.ended().len(), "one end for a request");
         open.retain(|(tag, ..)| !ended.contains(tag));
-        assert_eq!(begun as usize, client.session.in_flight() + cancelled + ended.len());
+        assert_eq!(begun as usize, client.conversation.in_flight() + cancelled + ended.len());
     }
 }
 
@@ -298,6 +309,7 @@ proptest! {
         the_books_balance::<OfHttp1InRun>(&steps);
         the_books_balance::<OfHttp2InRun>(&steps);
         the_books_balance::<OfLine>(&steps);
+        the_books_balance::<OfNumbered>(&steps);
     }
 }
 
@@ -308,4 +320,39 @@ fn a_cause_is_told_for_each_way_to_lose_a_connection() {
     client.send_all();
     client.close(Closed::EndOfStream { authentic: true });
     assert_eq!(client.ended()[0].outcome, Outcome::Reset(Cause::ClosedBeforeAnswer));
+}
+
+/// Counts the messages of each answer.
+#[derive(Clone, Default)]
+struct Messages(Arc<std::sync::Mutex<BTreeMap<u32, u32>>>);
+
+impl super::observer::AnswerReader for Messages {
+    fn head(&mut self, _: u32, _: super::observer::AnswerHead<'_>) {}
+
+    fn body(&mut self, _: u32, _: &[u8]) {}
+
+    fn end_message(&mut self, request: u32) {
+        *self.0.lock().unwrap().entry(request).or_default() += 1;
+    }
+
+    fn end(&mut self, _: u32, _: super::observer::EndedRequest) {}
+}
+
+#[test]
+fn answers_end_in_the_order_of_their_arrival_and_readers_see_their_messages() {
+    let mut client = Client::<OfNumbered>::new();
+    for tag in 0..4 {
+        client.begin(tag);
+    }
+    client.send_all();
+    let messages = Messages::default();
+    let mut events = Events::new(Some(Box::new(messages.clone())));
+    let answers = [2, 0, 3, 1].map(OfNumbered::answer).concat();
+    for piece in answers.chunks(5) {
+        let flow = client.conversation.receive(&mut client.protocol, piece, NOW, &mut events);
+        assert_eq!(flow, Flow::Continue);
+    }
+    client.seen = events.take();
+    assert_eq!(client.ended().iter().map(|ended| ended.tag).collect::<Vec<_>>(), [2, 0, 3, 1]);
+    assert_eq!(*messages.0.lock().unwrap(), BTreeMap::from([(0, 2), (1, 2), (2, 2), (3, 2)]));
 }

@@ -3,13 +3,13 @@
 use truetail_model::record::{Cause, Outcome};
 
 use super::error::{ConnectionError, FRAME_SIZE, PROTOCOL, WINDOW};
-use super::{Http2Session, LARGEST_WINDOW};
+use super::{Http2Conversation, LARGEST_WINDOW};
 use crate::protocol::http2::field_blocks::TableUse;
 use crate::protocol::http2::frame::{self, FrameHeader, HEAD, LONGEST, code, flag, kind, setting};
 use crate::protocol::http2::hpack::TABLE_SIZE;
 use crate::protocol::{Ended, Event, Events, Retry};
 
-impl Http2Session {
+impl Http2Conversation {
     pub(super) fn settings(&mut self, head: FrameHeader, payload: &[u8]) -> Result<(), ConnectionError> {
         match (head.stream, head.has(flag::ACK), payload.len()) {
             (0, true, 0) => return Ok(()),

@@ -1,6 +1,7 @@
 //! One HTTP/1.1 connection.
 
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 use truetail_run::SkippedLines;
 
 use super::head_cache::HeadCache;
@@ -8,7 +9,7 @@ use super::part::Part;
 use super::response::{AnswerEnd, Parsed, ResponseParser};
 use super::source::RequestSource;
 use crate::protocol::observer::{AnswerHead, HeadFields, Trailers};
-use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// HTTP/1.1 for all connections of a worker.
@@ -26,10 +27,10 @@ impl<R: RequestSource> Http1<R> {
 }
 
 impl<R: RequestSource> Protocol for Http1<R> {
-    type Session = Http1Session;
+    type Conversation = Http1Conversation;
 
-    fn session(&self) -> Http1Session {
-        Http1Session { parser: ResponseParser::new(), current: None, sent: 0, is_closing: false }
+    fn conversation(&self) -> Http1Conversation {
+        Http1Conversation { parser: ResponseParser::new(), current: None, sent: 0, is_closing: false }
     }
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
@@ -42,7 +43,7 @@ impl<R: RequestSource> Protocol for Http1<R> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Http1Session {
+pub(crate) struct Http1Conversation {
     parser: ResponseParser,
     current: Option<(Tag, RequestId)>,
     /// Bytes of the current request that the transport took.
@@ -50,7 +51,7 @@ pub(crate) struct Http1Session {
     is_closing: bool,
 }
 
-impl Http1Session {
+impl Http1Conversation {
     fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
         if let Some((tag, _)) = self.current.take() {
             events.end(Ended { retry, ..Ended::new(tag, outcome, self.parser.received()) });
@@ -81,9 +82,9 @@ impl Http1Session {
     }
 }
 
-impl<R: RequestSource> Session<Http1<R>> for Http1Session {
+impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation {
     #[inline]
-    fn begin(&mut self, protocol: &Http1<R>, tag: Tag, request: RequestId, _: &mut Events) -> u32 {
+    fn begin(&mut self, protocol: &Http1<R>, tag: Tag, request: RequestId, _: Timestamp, _: &mut Events) -> u32 {
         self.parser.start(protocol.requests.is_head_request(request));
         self.current = Some((tag, request));
         self.sent = 0;
@@ -96,7 +97,7 @@ impl<R: RequestSource> Session<Http1<R>> for Http1Session {
     }
 
     #[inline]
-    fn sent(&mut self, protocol: &Http1<R>, count: usize, events: &mut Events) {
+    fn sent(&mut self, protocol: &Http1<R>, count: usize, _: Timestamp, events: &mut Events) {
         let Some((tag, request)) = self.current.filter(|_| count > 0) else { return };
         let had_started = self.sent > 0;
         self.sent += count;
@@ -108,7 +109,7 @@ impl<R: RequestSource> Session<Http1<R>> for Http1Session {
     }
 
     #[inline]
-    fn receive(&mut self, protocol: &mut Http1<R>, bytes: &[u8], events: &mut Events) -> Flow {
+    fn receive(&mut self, protocol: &mut Http1<R>, bytes: &[u8], _: Timestamp, events: &mut Events) -> Flow {
         if bytes.is_empty() {
             return Flow::Continue;
         }

@@ -1,21 +1,21 @@
-//! A session whose transport and server are played by a test.
+//! A conversation whose transport and server are played by a test.
 
 use std::sync::Arc;
 
 use truetail_model::record::Outcome;
 
-use super::super::{Http2, Http2Session, frame, kind};
-use super::ANY;
+use super::super::{Http2, Http2Conversation, frame, kind};
+use super::{ANY, NOW};
 use crate::protocol::http2::FieldBlocks;
 use crate::protocol::http2::frame::{FrameHeader, flag, put, put_number};
-use crate::protocol::{Closed, Ended, Event, Events, Flow, Session, Tag};
+use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Tag};
 use crate::target::method::Method;
 use crate::target::request::Request;
 use crate::target::request_set::RequestSet;
 
 pub(super) struct Client {
     pub(super) protocol: Http2,
-    pub(super) session: Http2Session,
+    pub(super) conversation: Http2Conversation,
 }
 
 impl Client {
@@ -30,7 +30,7 @@ impl Client {
         let request = Request::new(method, "http://a.test/", &headers, body.to_vec()).unwrap();
         let blocks = FieldBlocks::new(&RequestSet::single(&request), "http");
         let protocol = Http2::new(Arc::new(blocks), max_streams, false);
-        Client { session: Http2Session::new(protocol.max_streams, false), protocol }
+        Client { conversation: Http2Conversation::new(protocol.max_streams, false), protocol }
     }
 
     /// Creates a client that has sent this number of GET requests, with tags from 0, and received nothing.
@@ -44,21 +44,21 @@ impl Client {
     }
 
     pub(super) fn begin(&mut self, tag: Tag) -> u32 {
-        self.session.begin(&self.protocol, tag, ANY, &mut Events::default())
+        self.conversation.begin(&self.protocol, tag, ANY, NOW, &mut Events::default())
     }
 
     /// Takes and returns the pending output.
     pub(super) fn take(&mut self) -> Vec<u8> {
-        let out = self.session.output(&self.protocol).to_vec();
-        self.session.sent(&self.protocol, out.len(), &mut Events::default());
+        let out = self.conversation.output(&self.protocol).to_vec();
+        self.conversation.sent(&self.protocol, out.len(), NOW, &mut Events::default());
         out
     }
 
     /// Returns the frames of everything that can be sent.
     pub(super) fn flush(&mut self) -> Vec<(FrameHeader, Vec<u8>)> {
-        self.session.sent(&self.protocol, 0, &mut Events::default());
+        self.conversation.sent(&self.protocol, 0, NOW, &mut Events::default());
         let mut all = Vec::new();
-        while !self.session.output(&self.protocol).is_empty() {
+        while !self.conversation.output(&self.protocol).is_empty() {
             all.extend(self.take());
         }
         frames(all.strip_prefix(frame::PREFACE).unwrap_or(&all))
@@ -66,7 +66,7 @@ impl Client {
 
     pub(super) fn receive(&mut self, bytes: &[u8]) -> (Flow, Vec<Event>) {
         let mut events = Events::default();
-        let flow = self.session.receive(&mut self.protocol, bytes, &mut events);
+        let flow = self.conversation.receive(&mut self.protocol, bytes, NOW, &mut events);
         (flow, events.take())
     }
 
@@ -79,7 +79,7 @@ impl Client {
 
     pub(super) fn close(&mut self, how: Closed) -> Vec<Ended> {
         let mut events = Events::default();
-        self.session.closed(how, &mut events);
+        self.conversation.closed(how, &mut events);
         let mut ended = ended(&events.take());
         ended.sort_by_key(|ended| ended.tag);
         ended

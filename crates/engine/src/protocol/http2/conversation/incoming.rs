@@ -1,11 +1,11 @@
-//! Frames that a session receives.
+//! Frames that a conversation receives.
 
 use truetail_model::record::{Cause, Outcome};
 
 use super::error::{CLOSED, COMPRESSION, ConnectionError, FRAME_SIZE, PROTOCOL, TOO_LARGE, WINDOW};
 use super::reassembly::PartialBlock;
 use super::streams::Stream;
-use super::{Http2Session, OUR_WINDOW};
+use super::{Http2Conversation, OUR_WINDOW};
 use crate::protocol::http2::frame::{self, FrameHeader, HEAD, LONGEST, code, flag, kind};
 use crate::protocol::http2::hpack;
 use crate::protocol::observer::{AnswerHead, HeadFields, Trailers};
@@ -16,7 +16,7 @@ const BLOCK_FRAMES: u32 = 64;
 /// Most interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
 
-impl Http2Session {
+impl Http2Conversation {
     /// Handles bytes of the connection.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ fn outcomes(script: &Script) -> [Option<Outcome>; 3] {
 }
 
 fn is_bounded(client: &Client) {
-    assert!(client.session.held() <= 2 * (9 + LONGEST) + (1 << 17) + (1 << 20), "{}", client.session.held());
+    assert!(client.conversation.held() <= 2 * (9 + LONGEST) + (1 << 17) + (1 << 20), "{}", client.conversation.held());
 }
 
 fn script() -> Script {
@@ -193,7 +193,7 @@ fn rapid_resets_are_an_outcome_each_and_leave_nothing_behind() {
         let reset = script().number(kind::RST_STREAM, id, code::REFUSED_STREAM);
         assert_eq!(client.receive_script(&reset), [(nth, Outcome::Reset(Cause::StreamRefused))]);
     }
-    assert_eq!((client.session.in_flight(), client.session.streams.remembered()), (0, 0));
+    assert_eq!((client.conversation.in_flight(), client.conversation.streams.remembered()), (0, 0));
     is_bounded(&client);
 }
 
@@ -203,10 +203,10 @@ fn a_server_that_answers_cancelled_requests_costs_bounded_memory() {
     client.receive_script(&Script::settings(&[]));
     for nth in 0..50_000 {
         let id = client.begin(nth);
-        client.session.cancel(id, &mut Events::default());
+        client.conversation.cancel(id, &mut Events::default());
         client.take();
     }
-    assert!(client.session.streams.remembered() <= 16 * 1024);
+    assert!(client.conversation.streams.remembered() <= 16 * 1024);
     let late = script().head(99_999).data(99_999, b"late", true).head(1);
     assert_eq!(client.receive_script(&late), [], "a cancelled request may be answered late");
 }

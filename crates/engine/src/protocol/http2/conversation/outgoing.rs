@@ -1,10 +1,10 @@
-//! Frames that a session sends: requests, bodies, resets.
+//! Frames that a conversation sends: requests, bodies, resets.
 
 use truetail_model::record::Cause;
 
 use super::error::ConnectionError;
 use super::streams::{AnswerState, Stream};
-use super::{Http2, Http2Session, MAX_REPLIES, OUR_WINDOW};
+use super::{Http2, Http2Conversation, MAX_REPLIES, OUR_WINDOW};
 use crate::protocol::Tag;
 use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
@@ -13,7 +13,7 @@ use crate::target::request_set::RequestId;
 /// Limit of pending bytes for adding a body. The rest of the body follows when they are gone.
 const BODIES_AHEAD: usize = 128 * 1024;
 
-impl Http2Session {
+impl Http2Conversation {
     pub(super) fn open<F: FieldSource>(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId) -> u32 {
         let id = self.next;
         let block = protocol.blocks.get(request);

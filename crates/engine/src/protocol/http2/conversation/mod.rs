@@ -15,11 +15,12 @@ mod streams;
 use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
 use super::source::FieldSource;
-use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::request_set::RequestId;
 use outbox::Outbox;
 use reassembly::Reassembly;
@@ -54,7 +55,7 @@ impl<F: FieldSource> Http2<F> {
 }
 
 impl<F: FieldSource> Protocol for Http2<F> {
-    type Session = Http2Session;
+    type Conversation = Http2Conversation;
 
     fn carries_several(&self) -> bool {
         true
@@ -64,8 +65,8 @@ impl<F: FieldSource> Protocol for Http2<F> {
         Some((b"h2", Cause::NoHttp2))
     }
 
-    fn session(&self) -> Http2Session {
-        Http2Session::new(self.max_streams, self.keeps_fields)
+    fn conversation(&self) -> Http2Conversation {
+        Http2Conversation::new(self.max_streams, self.keeps_fields)
     }
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
@@ -92,7 +93,7 @@ struct Encoding {
 }
 
 #[derive(Debug)]
-pub(crate) struct Http2Session {
+pub(crate) struct Http2Conversation {
     out: Outbox,
     streams: Streams,
     next: u32,
@@ -107,11 +108,11 @@ pub(crate) struct Http2Session {
     is_closed: bool,
 }
 
-impl Http2Session {
-    /// Creates a session on a new connection. At most `max_streams` requests are in flight at once, or fewer if the
-    /// peer says so. `keeps_fields`: keep header fields of answers as text.
-    fn new(max_streams: u32, keeps_fields: bool) -> Http2Session {
-        let mut session = Http2Session {
+impl Http2Conversation {
+    /// Creates a conversation on a new connection. At most `max_streams` requests are in flight at once, or fewer if
+    /// the peer says so. `keeps_fields`: keep header fields of answers as text.
+    fn new(max_streams: u32, keeps_fields: bool) -> Http2Conversation {
+        let mut conversation = Http2Conversation {
             out: Outbox::new(),
             streams: Streams::default(),
             next: 1,
@@ -124,8 +125,8 @@ impl Http2Session {
             room_changed: false,
             is_closed: false,
         };
-        session.put_preface();
-        session
+        conversation.put_preface();
+        conversation
     }
 
     fn put_preface(&mut self) {
@@ -197,7 +198,7 @@ impl Http2Session {
 }
 
 /// Methods that do not depend on the source of the requests.
-impl Http2Session {
+impl Http2Conversation {
     fn take_bytes(&mut self, bytes: &[u8], events: &mut Events) -> Flow {
         let received = self.receive_frames(bytes, events);
         self.report(events);
@@ -252,8 +253,8 @@ impl Http2Session {
     }
 }
 
-impl<F: FieldSource> Session<Http2<F>> for Http2Session {
-    fn begin(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId, events: &mut Events) -> u32 {
+impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
+    fn begin(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId, _: Timestamp, events: &mut Events) -> u32 {
         let id = self.open(protocol, tag, request);
         self.report(events);
         id
@@ -263,7 +264,7 @@ impl<F: FieldSource> Session<Http2<F>> for Http2Session {
         self.out.pending()
     }
 
-    fn sent(&mut self, protocol: &Http2<F>, count: usize, events: &mut Events) {
+    fn sent(&mut self, protocol: &Http2<F>, count: usize, _: Timestamp, events: &mut Events) {
         let was_backed_up = self.is_backed_up();
         self.out.take(count);
         self.streams.sent_up_to(self.out.taken(), events);
@@ -274,16 +275,16 @@ impl<F: FieldSource> Session<Http2<F>> for Http2Session {
         self.report(events);
     }
 
-    fn receive(&mut self, _: &mut Http2<F>, bytes: &[u8], events: &mut Events) -> Flow {
+    fn receive(&mut self, _: &mut Http2<F>, bytes: &[u8], _: Timestamp, events: &mut Events) -> Flow {
         self.take_bytes(bytes, events)
     }
 
     fn close(&mut self, how: Closed, events: &mut Events) {
-        Http2Session::closed(self, how, events);
+        Http2Conversation::closed(self, how, events);
     }
 
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64 {
-        Http2Session::cancel(self, key, events)
+        Http2Conversation::cancel(self, key, events)
     }
 
     fn answers_in_order(&self) -> bool {
@@ -302,11 +303,11 @@ impl<F: FieldSource> Session<Http2<F>> for Http2Session {
     }
 
     fn has_room(&self) -> bool {
-        Http2Session::has_room(self)
+        Http2Conversation::has_room(self)
     }
 
     fn capacity(&self) -> u64 {
-        Http2Session::capacity(self)
+        Http2Conversation::capacity(self)
     }
 
     fn peer_limit(&self) -> Option<u32> {
@@ -314,11 +315,11 @@ impl<F: FieldSource> Session<Http2<F>> for Http2Session {
     }
 
     fn in_flight(&self) -> usize {
-        Http2Session::in_flight(self)
+        Http2Conversation::in_flight(self)
     }
 
     fn is_closing(&self) -> bool {
-        Http2Session::is_closing(self)
+        Http2Conversation::is_closing(self)
     }
 }
 

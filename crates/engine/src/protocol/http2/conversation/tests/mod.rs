@@ -5,11 +5,12 @@ use proptest::prelude::*;
 use truetail_model::record::{Cause, Outcome};
 
 use super::*;
-use crate::protocol::http2::Conversation;
+use crate::protocol::http2::TestConnection;
 use crate::protocol::http2::frame::{FrameHeader, LONGEST, flag};
 use client::{Client, Script, ended, frames};
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
+const NOW: Timestamp = Timestamp::ZERO;
 const OK: Outcome = Outcome::Response { status: 200 };
 
 #[test]
@@ -21,7 +22,7 @@ fn answers_end_in_any_order_and_their_bytes_are_counted() {
     assert_eq!(ended(&events), [Ended::new(2, OK, 10 + 11), Ended::new(0, OK, 10 + 14 + 9)]);
     let first_bytes: Vec<_> = events.iter().filter(|event| matches!(event, Event::FirstByte(_))).collect();
     assert_eq!(first_bytes, [&Event::FirstByte(2), &Event::FirstByte(0)]);
-    assert_eq!(client.session.in_flight(), 1);
+    assert_eq!(client.conversation.in_flight(), 1);
 }
 
 #[test]
@@ -41,10 +42,10 @@ fn a_request_starts_with_its_first_byte_and_is_sent_with_its_last() {
     client.take();
     client.begin(1);
     client.begin(2);
-    let length = client.session.output(&client.protocol).len();
+    let length = client.conversation.output(&client.protocol).len();
     let mut events = Events::default();
     let mut sent = |client: &mut Client, count: usize| {
-        client.session.sent(&client.protocol, count, &mut events);
+        client.conversation.sent(&client.protocol, count, NOW, &mut events);
         events.take()
     };
     assert_eq!(sent(&mut client, 0), []);
@@ -81,32 +82,36 @@ fn a_block_that_is_too_long_for_a_frame_is_continued() {
 #[test]
 fn capacity_is_what_both_sides_allow() {
     let mut client = Client::with_max_streams("GET", &[], b"", Some(100));
-    assert_eq!((client.session.capacity(), client.session.has_room()), (1, true));
+    assert_eq!((client.conversation.capacity(), client.conversation.has_room()), (1, true));
     client.begin(0);
-    assert!(!client.session.has_room(), "one until the server has said how many");
+    assert!(!client.conversation.has_room(), "one until the server has said how many");
     let (_, events) = client.receive(&Script::settings(&[(setting::MAX_CONCURRENT_STREAMS, 250)]).0);
-    assert_eq!((events, client.session.capacity()), (vec![Event::RoomChanged], 100));
+    assert_eq!((events, client.conversation.capacity()), (vec![Event::RoomChanged], 100));
     client.receive_script(&Script::settings(&[(setting::MAX_CONCURRENT_STREAMS, 0)]));
-    assert_eq!((client.session.capacity(), client.session.has_room()), (0, false));
+    assert_eq!((client.conversation.capacity(), client.conversation.has_room()), (0, false));
     client.receive_script(&Script::settings(&[(setting::MAX_CONCURRENT_STREAMS, 2)]));
-    assert!(client.session.has_room());
-    client.session.next = LAST_STREAM;
+    assert!(client.conversation.has_room());
+    client.conversation.next = LAST_STREAM;
     client.begin(1);
-    assert_eq!((client.session.is_closing(), client.session.capacity()), (true, 2), "the numbers are used up");
+    assert_eq!(
+        (client.conversation.is_closing(), client.conversation.capacity()),
+        (true, 2),
+        "the numbers are used up"
+    );
 }
 
 #[test]
 fn going_away_ends_what_was_not_processed_and_nothing_else() {
     let mut client = Client::sent(3);
     let events = client.receive_script(&Script::settings(&[]).goaway(LAST_STREAM, code::NO_ERROR));
-    assert!(events.is_empty() && client.session.is_closing());
+    assert!(events.is_empty() && client.conversation.is_closing());
     let (_, events) = client.receive(&Script::default().goaway(1, code::NO_ERROR).0);
     let mut gone = ended(&events);
     gone.sort_by_key(|ended| ended.tag);
     let of = |tag| Ended { retry: Retry::Unprocessed, ..Ended::new(tag, Outcome::Reset(Cause::GoneAway), 0) };
     assert_eq!(gone, [of(1), of(2)]);
     assert_eq!(client.receive_script(&Script::default().head(1).data(1, b"ok", true)), [(0, OK)]);
-    assert_eq!(client.session.capacity(), 0);
+    assert_eq!(client.conversation.capacity(), 0);
 }
 
 #[test]
@@ -128,7 +133,7 @@ fn a_body_waits_for_its_windows() {
     assert_eq!(sent(&mut client), (100_000, false));
     client.receive_script(&Script::default().number(kind::WINDOW_UPDATE, 1, 100_000));
     assert_eq!(sent(&mut client), (34_465, true));
-    assert!(client.session.streams.waiting.is_empty());
+    assert!(client.conversation.streams.waiting.is_empty());
 }
 
 #[test]
@@ -140,7 +145,7 @@ fn a_body_does_not_pile_up_before_the_transport() {
     client.begin(0);
     let mut sent = 0;
     while sent < 10_000_000 {
-        assert!(client.session.out.bytes.len() < 200_000, "{}", client.session.out.bytes.len());
+        assert!(client.conversation.out.bytes.len() < 200_000, "{}", client.conversation.out.bytes.len());
         let frames = frames(&client.take());
         sent += frames.iter().filter(|(head, _)| head.kind == kind::DATA).map(|(head, _)| head.length).sum::<usize>();
     }
@@ -191,13 +196,13 @@ fn windows_are_opened_again_when_half_of_them_is_gone() {
 fn a_cancelled_request_may_still_be_answered() {
     let mut client = Client::sent(3);
     client.receive_script(&Script::settings(&[]).head(1));
-    assert_eq!(client.session.cancel(1, &mut Events::default()), 10);
-    assert_eq!(client.session.cancel(3, &mut Events::default()), 0);
+    assert_eq!(client.conversation.cancel(1, &mut Events::default()), 10);
+    assert_eq!(client.conversation.cancel(3, &mut Events::default()), 0);
     let late =
         Script::default().data(1, b"late", false).data(1, b"", true).head(3).number(kind::RST_STREAM, 3, code::CANCEL);
     assert_eq!(client.receive_script(&late), []);
     assert_eq!(client.receive_script(&Script::default().head(5).data(5, b"ok", true)), [(2, OK)]);
-    assert_eq!(client.session.streams.remembered(), 0, "none is remembered that has ended");
+    assert_eq!(client.conversation.streams.remembered(), 0, "none is remembered that has ended");
 }
 
 #[test]
@@ -239,7 +244,7 @@ proptest! {
     /// A connection's window is what the peer has opened minus the bodies that were sent, for any frames.
     #[test]
     fn no_window_is_lost(sent in 1u32..5, list in prop::collection::vec((0u32..6, 0u32..6, 1u32..50_000), 0..20)) {
-        let mut conversation = Conversation::post(sent, 5 - sent, vec![b'x'; 20_000]);
+        let mut conversation = TestConnection::post(sent, 5 - sent, vec![b'x'; 20_000]);
         let mut script = Script::settings(&[]);
         let mut opened = 0;
         for (what, nth, number) in list {
@@ -270,7 +275,7 @@ proptest! {
         tags.sort_unstable();
         tags.dedup();
         prop_assert_eq!(tags.len(), count);
-        prop_assert!(client.session.held() <= 2 * (frame::HEAD + LONGEST) + 2 * (script.0.len() * 2 + 4096));
+        prop_assert!(client.conversation.held() <= 2 * (frame::HEAD + LONGEST) + 2 * (script.0.len() * 2 + 4096));
     }
 }
 
@@ -280,23 +285,23 @@ fn a_peer_that_does_not_read_gets_nothing_new_until_it_does() {
     assert!(client.receive(&Script::settings(&[]).0).1.contains(&Event::RoomChanged));
     let mut begun = 0;
     let mut events = Events::default();
-    while client.session.has_room() {
-        client.session.begin(&client.protocol, begun, ANY, &mut events);
+    while client.conversation.has_room() {
+        client.conversation.begin(&client.protocol, begun, ANY, NOW, &mut events);
         begun += 1;
         // A cancelled request leaves no room for another.
-        client.session.cancel(2 * begun - 1, &mut events);
-        assert!(client.session.output(&client.protocol).len() < MAX_UNSENT + 8192);
+        client.conversation.cancel(2 * begun - 1, &mut events);
+        assert!(client.conversation.output(&client.protocol).len() < MAX_UNSENT + 8192);
     }
     assert!(events.take().contains(&Event::RoomChanged), "the driver is to be told");
-    assert_eq!(client.session.capacity(), 0);
+    assert_eq!(client.conversation.capacity(), 0);
     let mut sent = Vec::new();
-    while !client.session.output(&client.protocol).is_empty() {
-        let output = client.session.output(&client.protocol);
+    while !client.conversation.output(&client.protocol).is_empty() {
+        let output = client.conversation.output(&client.protocol);
         let some = output.len().min(1000);
         sent.extend_from_slice(&output[..some]);
-        client.session.sent(&client.protocol, some, &mut events);
+        client.conversation.sent(&client.protocol, some, NOW, &mut events);
     }
-    assert!(events.take().contains(&Event::RoomChanged) && client.session.has_room());
+    assert!(events.take().contains(&Event::RoomChanged) && client.conversation.has_room());
     let resets = frames(&sent[frame::PREFACE.len()..]).iter().filter(|(head, _)| head.kind == kind::RST_STREAM).count();
     assert_eq!(resets as u32, begun, "in pieces it is what it was");
 }
@@ -328,12 +333,15 @@ fn an_unsent_body_leaves_its_window_to_other_bodies() {
     client.begin(0);
     client.take();
     client.begin(1);
-    assert_eq!(client.session.send_window, 0, "40 000 bytes of the first were sent, and the second has taken the rest");
+    assert_eq!(
+        client.conversation.send_window, 0,
+        "40 000 bytes of the first were sent, and the second has taken the rest"
+    );
     client.receive_script(&Script::default().goaway(1, 0).number(kind::WINDOW_UPDATE, 1, 20_000));
     let said = client.flush();
     let said: Vec<_> = said.iter().map(|(head, _)| (head.kind, head.flags, head.stream, head.length)).collect();
     assert_eq!(said, [(kind::DATA, 0, 1, LONGEST), (kind::DATA, flag::END_STREAM, 1, 20_000 - LONGEST)]);
-    assert_eq!(client.session.send_window, 65_535 - 60_000);
+    assert_eq!(client.conversation.send_window, 65_535 - 60_000);
 }
 
 /// The end of a waiting body is reported, even if a later request was taken back before it.
@@ -347,10 +355,10 @@ fn what_is_taken_back_does_not_hide_when_another_request_was_sent() {
     client.begin(1);
     client.receive_script(&Script::default().goaway(1, 0).number(kind::WINDOW_UPDATE, 1, 10_000));
     let mut events = Events::default();
-    client.session.sent(&client.protocol, 0, &mut events);
-    while !client.session.output(&client.protocol).is_empty() {
-        let all = client.session.output(&client.protocol).len();
-        client.session.sent(&client.protocol, all, &mut events);
+    client.conversation.sent(&client.protocol, 0, NOW, &mut events);
+    while !client.conversation.output(&client.protocol).is_empty() {
+        let all = client.conversation.output(&client.protocol).len();
+        client.conversation.sent(&client.protocol, all, NOW, &mut events);
     }
     assert_eq!(events.take(), [Event::Sent(0)]);
 }
