@@ -35,27 +35,27 @@ fuzz_target!(|input: &[u8]| {
 fn heard(pieces: &[&[u8]], mut connection: TestConnection) -> Heard {
     let mut came_to = Ok(());
     for piece in pieces {
-        came_to = conversation.receive(piece);
-        assert!(conversation.held() <= MAX_HELD, "{} bytes are kept", conversation.held());
+        came_to = connection.receive(piece);
+        assert!(connection.held() <= MAX_HELD, "{} bytes are kept", connection.held());
         if came_to.is_err() {
-            assert_eq!(conversation.in_flight(), 0, "what is given up has ended");
+            assert_eq!(connection.in_flight(), 0, "what is given up has ended");
             break;
         }
     }
-    let mut ended = conversation.ended.clone();
+    let mut ended = connection.ended.clone();
     ended.sort_by_key(|(request, ..)| *request);
-    assert_eq!(ended.len() + conversation.in_flight(), REQUESTS as usize);
+    assert_eq!(ended.len() + connection.in_flight(), REQUESTS as usize);
     assert!(ended.windows(2).all(|two| two[0].0 < two[1].0), "one end for a request: {ended:?}");
-    let replies = conversation.to_send().to_vec();
+    let replies = connection.to_send().to_vec();
     if came_to.is_ok() {
-        conversation.send_all();
+        connection.send_all();
         assert_eq!(
-            conversation.window() + conversation.bodies_sent,
+            connection.window() + connection.bodies_sent,
             WINDOW + opened(&pieces.concat()),
             "no window is lost"
         );
     }
-    (ended, came_to, replies, conversation.bodies_sent)
+    (ended, came_to, replies, connection.bodies_sent)
 }
 
 /// By how much complete WINDOW_UPDATE frames enlarge the connection's window.
