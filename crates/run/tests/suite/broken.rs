@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{findings, run, steady};
+use crate::impossible::sampled;
+use crate::support::{findings, run, saved, steady};
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
-use truetail_model::record::{RecorderOptions, SamplesOptions};
+use truetail_model::record::RecorderOptions;
 use truetail_run::folder::{self, LoadError, SaveError};
 
 fn save(folder: &Path) -> Result<(), SaveError> {
@@ -236,10 +237,7 @@ fn books_that_do_not_balance_are_refused() {
 
 #[test]
 fn a_sample_that_lost_rows_is_found_out() {
-    let folder = tempdir().unwrap();
-    let samples = SamplesOptions { capacity: 100, slowest: 10 };
-    let run = run(RecorderOptions { samples, ..RecorderOptions::default() }, &steady(2));
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let folder = sampled();
     let path = folder.path().join(folder::SAMPLES);
     let text = fs::read_to_string(&path).unwrap();
     for kept in ["one-in-", "slowest"] {
@@ -270,9 +268,8 @@ proptest! {
         damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
         cut in proptest::option::weighted(0.2, any::<proptest::sample::Index>()),
     ) {
-        let folder = tempdir().unwrap();
         let small = run(RecorderOptions::default(), &steady(1)[..60]);
-        folder::save(folder.path(), &small, &findings(&small)).unwrap();
+        let folder = saved(&small);
         let path = folder.path().join(name);
         let mut bytes = fs::read(&path).unwrap();
         for (place, byte) in &damage {

@@ -10,9 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::{findings, run, steady};
+use crate::support::{run, saved, steady};
 use serde::Deserialize;
-use tempfile::tempdir;
 use truetail_model::record::{Histogram, Metric, RecorderOptions, rank_of};
 use truetail_model::time::Nanos;
 use truetail_run::{Run, folder};
@@ -47,8 +46,7 @@ fn python() -> Option<PathBuf> {
 
 /// Returns what Python reads in the log of a run, and in intervals that begin in `range`, in seconds after the start.
 fn seen_by(python: &Path, run: &Run, range: (u64, u64)) -> Seen {
-    let folder = tempdir().unwrap();
-    folder::save(folder.path(), run, &findings(run)).unwrap();
+    let folder = saved(run);
     let ranks = |histogram: &Histogram| QUANTILES.map(|q| rank_of(q, histogram.count()));
     let queries: BTreeMap<&str, _> =
         Metric::ALL.into_iter().map(|metric| (metric.name(), ranks(run.snapshot.metric(metric)))).collect();

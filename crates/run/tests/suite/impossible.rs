@@ -16,7 +16,7 @@ use truetail_model::record::{RecorderOptions, Samples, SamplesOptions};
 use truetail_run::{Facts, MergeError, folder, merge};
 
 use crate::broken::{complaint, failure};
-use crate::support::{findings, run, steady};
+use crate::support::{run, saved, steady, two_runs};
 
 /// Returns a field of a log: a histogram with `count` times this value.
 fn payload(value: u64, count: u64) -> String {
@@ -53,11 +53,10 @@ fn set(place: &'static str, value: Value) -> impl Fn(&mut Value) {
 }
 
 /// Returns the folder of a run that kept only some of its requests.
-fn sampled() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+pub fn sampled() -> TempDir {
     let samples = SamplesOptions { capacity: 100, slowest: 10 };
     let run = run(RecorderOptions { samples, ..RecorderOptions::default() }, &steady(2));
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let folder = saved(&run);
     folder
 }
 
@@ -266,11 +265,7 @@ fn requests_that_no_run_has_are_refused() {
 
 #[test]
 fn runs_that_are_too_many_together_are_not_merged() {
-    let mut parts = [1, 2].map(|started| {
-        let mut part = run(RecorderOptions::default(), &steady(1));
-        part.facts.started_at_unix_ns = Some(started);
-        part
-    });
+    let mut parts = two_runs();
     parts.iter_mut().for_each(|part| part.snapshot.tally.planned = 1 << 48);
     let error = merge(parts.into()).unwrap_err();
     assert_eq!(error, MergeError::TooMany { planned: 1 << 49 });
@@ -292,11 +287,7 @@ fn numbers_that_are_too_large_together_are_not_merged() {
         ("checks[0].passed is 18446744073709551615", |facts| facts.checks[0].passed = u64::MAX),
     ];
     for (says, enlarge) in enlarged {
-        let mut parts = [1, 2].map(|started| {
-            let mut part = run(RecorderOptions::default(), &steady(1));
-            part.facts.started_at_unix_ns = Some(started);
-            part
-        });
+        let mut parts = two_runs();
         parts.iter_mut().for_each(|part| enlarge(&mut part.facts));
         let error = merge(parts.into()).unwrap_err().to_string();
         let whole =
@@ -307,9 +298,7 @@ fn numbers_that_are_too_large_together_are_not_merged() {
 
 #[test]
 fn answers_that_are_too_large_together_are_not_merged() {
-    let parts = [1, 2].map(|started| {
-        let mut part = run(RecorderOptions::default(), &steady(1));
-        part.facts.started_at_unix_ns = Some(started);
+    let parts = two_runs().map(|mut part| {
         let samples = &part.snapshot.samples;
         let mut records = samples.even().to_vec();
         records[0].bytes_in = 1 << 60;

@@ -13,3 +13,4 @@ mod streams;
 mod support;
 mod targets;
 mod timeline;
+mod wire_v1;

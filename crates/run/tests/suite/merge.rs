@@ -1,22 +1,16 @@
 //! Tests that parts of a run, recorded separately, merge into what one recorder would have recorded.
 
 use crate::support::{
-    assert_same_counts, assert_same_snapshot, facts, failed_answer, findings, options, run, schedules, slow, steady,
+    assert_same_counts, assert_same_snapshot, facts, failed_answer, options, run, schedules, slow, steady,
+    through_a_folder,
 };
 use proptest::prelude::*;
-use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
-use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, folder, merge};
+use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, merge};
 
 /// Returns the records of worker `i` of `n`.
 fn stripe(records: &[RequestRecord], i: usize, n: usize) -> Vec<RequestRecord> {
     records.iter().skip(i).step_by(n).copied().collect()
-}
-
-fn through_a_folder(run: &Run) -> Run {
-    let folder = tempdir().unwrap();
-    folder::save(folder.path(), run, &findings(run)).unwrap();
-    folder::load(folder.path()).unwrap().run
 }
 
 proptest! {

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::support::{assert_same_counts, assert_same_snapshot, findings, options, run, schedules, slow, steady};
+use crate::support::{
+    assert_same_counts, assert_same_snapshot, findings, options, run, saved, schedules, slow, steady, through_a_folder,
+};
 use proptest::prelude::*;
 use tempfile::tempdir;
 use truetail_model::record::{Metric, RecorderOptions, Snapshot};
@@ -14,9 +16,8 @@ proptest! {
 
     #[test]
     fn a_run_comes_back_as_it_was(options in options(), records in schedules(300)) {
-        let folder = tempdir().unwrap();
         let run = run(options, &records);
-        folder::save(folder.path(), &run, &findings(&run)).unwrap();
+        let folder = saved(&run);
         let loaded = folder::load(folder.path()).unwrap();
         prop_assert_eq!(&loaded.missing, &[]);
         prop_assert_eq!(&loaded.run.facts, &run.facts);
@@ -26,33 +27,28 @@ proptest! {
 
 #[test]
 fn a_run_of_long_intervals_comes_back_as_it_was() {
-    let folder = tempdir().unwrap();
     let run = run(RecorderOptions::default(), &slow(700));
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
-    let loaded = folder::load(folder.path()).unwrap().run;
+    let loaded = through_a_folder(&run);
     assert_eq!(loaded.snapshot.intervals.width_s(), 2);
     assert_same_snapshot(&loaded.snapshot, &run.snapshot);
 }
 
 #[test]
 fn a_run_in_virtual_time_comes_back_as_it_was() {
-    let folder = tempdir().unwrap();
     let mut run = run(RecorderOptions::default(), &steady(3));
     run.facts.source = truetail_run::RunSource::Simulator;
     (run.facts.started_at_unix_ns, run.facts.host, run.facts.generator) = (None, None, None);
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
-    let loaded = folder::load(folder.path()).unwrap().run;
+    let loaded = through_a_folder(&run);
     assert_eq!(loaded.facts, run.facts);
     assert_same_snapshot(&loaded.snapshot, &run.snapshot);
 }
 
 #[test]
 fn times_longer_than_an_hour_are_not_clipped() {
-    let folder = tempdir().unwrap();
     let mut records = steady(1);
     records[500].end = records[500].actual_start + Nanos::from_secs(2 * 3600);
     let run = run(RecorderOptions { per_second: false, ..RecorderOptions::default() }, &records);
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let folder = saved(&run);
     let loaded = folder::load(folder.path()).unwrap().run.snapshot;
     assert_eq!(loaded.metric(Metric::ServiceTime).max(), Some(Nanos::from_secs(2 * 3600)));
     assert_same_snapshot(&loaded, &run.snapshot);
@@ -60,10 +56,9 @@ fn times_longer_than_an_hour_are_not_clipped() {
 
 #[test]
 fn saving_twice_writes_the_same_bytes() {
-    let folder = tempdir().unwrap();
     let again = tempdir().unwrap();
     let run = run(RecorderOptions::default(), &steady(3));
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let folder = saved(&run);
     folder::save(again.path(), &folder::load(folder.path()).unwrap().run, &findings(&run)).unwrap();
     for name in [folder::RUN, folder::FAILED_ANSWERS, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES] {
         let bytes = |folder: &tempfile::TempDir| fs::read(folder.path().join(name)).unwrap();
@@ -73,9 +68,8 @@ fn saving_twice_writes_the_same_bytes() {
 
 #[test]
 fn a_run_does_without_timeline_and_samples() {
-    let folder = tempdir().unwrap();
     let run = run(RecorderOptions::default(), &steady(3));
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let folder = saved(&run);
     fs::remove_file(folder.path().join(folder::SAMPLES)).unwrap();
     let loaded = folder::load(folder.path()).unwrap();
     assert_eq!(loaded.missing, [MissingFile::Samples]);

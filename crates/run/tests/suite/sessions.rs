@@ -10,11 +10,11 @@ use truetail_run::{
 #[path = "../support/sessions.rs"]
 mod made;
 
-use crate::support;
+use crate::support::{self, assert_refused, saved_with};
 use made::sessions;
 use made::sessions as sessions_made;
 
-fn run_with_sessions() -> (Run, Findings) {
+pub fn run_with_sessions() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));
     run.facts.sessions = Some(sessions());
     let session_time = Distribution { count: 100, ..Distribution::default() };
@@ -28,8 +28,7 @@ fn run_with_sessions() -> (Run, Findings) {
 #[test]
 fn sessions_come_back_as_they_were() {
     let (run, findings) = run_with_sessions();
-    let dir = tempfile::tempdir().unwrap();
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, run.facts.sessions);
     let file = folder::load_run_file(dir.path()).unwrap();
     let json: serde_json::Value = serde_json::from_str(&file.to_json()).unwrap();
@@ -42,35 +41,31 @@ fn sessions_come_back_as_they_were() {
 
 #[test]
 fn sampled_sessions_that_no_run_with_these_books_has_are_refused() {
-    let changes: [fn(&mut SampledSessions); 12] = [
-        |sampled| sampled.slowest = sampled.random.clone(),
-        |sampled| drop(sampled.random.pop()),
-        |sampled| sampled.random[3].requests.clear(),
-        |sampled| sampled.random[3].requests[0].step = 2,
-        |sampled| sampled.random[3].requests[0].due_ns = 0,
-        |sampled| sampled.random[3].requests[0].sent_ns = u64::MAX,
-        |sampled| sampled.random[3].requests[0].end_ns = None,
-        |sampled| sampled.random[3].requests.iter_mut().for_each(|request| request.end_ns = None),
-        |sampled| sampled.random[3].end_ns = u64::MAX,
-        |sampled| sampled.random[3].ending = SessionEnding::EndedEarly(EarlyEnd::Assert),
-        |sampled| sampled.random[3].left_out = 1,
-        |sampled| sampled.random[3].requests = vec![sampled.random[3].requests[0]; 51],
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        let (mut run, findings) = run_with_sessions();
-        let dir = tempfile::tempdir().unwrap();
-        change(run.facts.sessions.as_mut().unwrap().sampled.as_mut().unwrap());
-        folder::save(dir.path(), &run, &findings).unwrap();
-        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
-        assert!(error.contains("sessions.json") && !error.contains('\n'), "{number}: {error}");
-    }
+    assert_refused::<SampledSessions>(
+        run_with_sessions(),
+        |run| run.facts.sessions.as_mut().unwrap().sampled.as_mut().unwrap(),
+        "sessions.json",
+        &[
+            |sampled| sampled.slowest = sampled.random.clone(),
+            |sampled| drop(sampled.random.pop()),
+            |sampled| sampled.random[3].requests.clear(),
+            |sampled| sampled.random[3].requests[0].step = 2,
+            |sampled| sampled.random[3].requests[0].due_ns = 0,
+            |sampled| sampled.random[3].requests[0].sent_ns = u64::MAX,
+            |sampled| sampled.random[3].requests[0].end_ns = None,
+            |sampled| sampled.random[3].requests.iter_mut().for_each(|request| request.end_ns = None),
+            |sampled| sampled.random[3].end_ns = u64::MAX,
+            |sampled| sampled.random[3].ending = SessionEnding::EndedEarly(EarlyEnd::Assert),
+            |sampled| sampled.random[3].left_out = 1,
+            |sampled| sampled.random[3].requests = vec![sampled.random[3].requests[0]; 51],
+        ],
+    );
 }
 
 #[test]
 fn a_folder_without_sampled_sessions_has_the_rest() {
     let (run, findings) = run_with_sessions();
-    let dir = tempfile::tempdir().unwrap();
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     std::fs::remove_file(dir.path().join(folder::SESSIONS)).unwrap();
     let loaded = folder::load(dir.path()).unwrap().run.facts.sessions.unwrap();
     let saved = run.facts.sessions.unwrap();
@@ -120,28 +115,25 @@ fn sessions_of_a_whole_are_those_of_its_parts() {
 
 #[test]
 fn books_of_sessions_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut SessionFacts); 12] = [
-        |sessions| sessions.tally.begun += 1,
-        |sessions| sessions.tally.completed -= 1,
-        |sessions| sessions.tally.planned = 1 << 59,
-        |sessions| sessions.steps[0].reached += 1,
-        |sessions| sessions.steps[1].not_reached.run_ended = 1 << 59,
-        |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
-        |sessions| sessions.times.get_mut(SessionTime::Failed).record_n(Nanos(1), 1),
-        |sessions| sessions.steps[0].hops = 1,
-        |sessions| sessions.steps[1].retries = 171,
-        |sessions| sessions.steps[1].hops = 1 << 59,
-        |sessions| sessions.steps[1].most_requests = 0,
-        |sessions| sessions.steps[1].times.get_mut(SessionTime::Failed).record_n(Nanos(1), 6),
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        let (mut run, findings) = run_with_sessions();
-        let dir = tempfile::tempdir().unwrap();
-        change(run.facts.sessions.as_mut().unwrap());
-        folder::save(dir.path(), &run, &findings).unwrap();
-        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
-        assert!(error.contains("under sessions") && !error.contains('\n'), "{number}: {error}");
-    }
+    assert_refused::<SessionFacts>(
+        run_with_sessions(),
+        |run| run.facts.sessions.as_mut().unwrap(),
+        "under sessions",
+        &[
+            |sessions| sessions.tally.begun += 1,
+            |sessions| sessions.tally.completed -= 1,
+            |sessions| sessions.tally.planned = 1 << 59,
+            |sessions| sessions.steps[0].reached += 1,
+            |sessions| sessions.steps[1].not_reached.run_ended = 1 << 59,
+            |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
+            |sessions| sessions.times.get_mut(SessionTime::Failed).record_n(Nanos(1), 1),
+            |sessions| sessions.steps[0].hops = 1,
+            |sessions| sessions.steps[1].retries = 171,
+            |sessions| sessions.steps[1].hops = 1 << 59,
+            |sessions| sessions.steps[1].most_requests = 0,
+            |sessions| sessions.steps[1].times.get_mut(SessionTime::Failed).record_n(Nanos(1), 6),
+        ],
+    );
 }
 
 /// Sessions that choose their steps: ten of the completed ones left `list` out, and others repeated it.
@@ -157,9 +149,8 @@ fn chosen() -> SessionFacts {
 #[test]
 fn sessions_that_choose_their_steps_come_back_and_are_merged() {
     let (mut run, findings) = run_with_sessions();
-    let dir = tempfile::tempdir().unwrap();
     run.facts.sessions = Some(chosen());
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, Some(chosen()));
     let json: serde_json::Value = serde_json::from_str(&folder::load_run_file(dir.path()).unwrap().to_json()).unwrap();
     let [login, list] = [0, 1].map(|nth| &json["sessions"]["steps"][nth]);
@@ -211,18 +202,22 @@ fn two_flows() -> SessionFacts {
     SessionFacts::from_flows(vec![(3, shop), (1, other)]).unwrap()
 }
 
+pub fn run_with_flows() -> (Run, Findings) {
+    let (mut run, findings) = run_with_sessions();
+    run.facts.sessions = Some(two_flows());
+    (run, findings)
+}
+
 #[test]
 fn several_flows_come_back_and_are_merged() {
-    let (mut run, findings) = run_with_sessions();
-    let dir = tempfile::tempdir().unwrap();
+    let (run, findings) = run_with_flows();
     let both = two_flows();
     assert_eq!((both.imbalance(), both.imbalance_of_sample()), (None, None));
     assert_eq!((both.tally.planned, both.steps.len(), both.flows.len()), (200, 4, 2));
     let steps = |facts: &SessionFacts, name: &str| facts.for_flow(name).map(|part| (part.first_step, part.steps.len()));
     assert_eq!((steps(&both, "shop"), steps(&both, "other")), (Some((0, 2)), Some((2, 2))));
     assert_eq!((steps(&both, "third"), steps(&sessions(), "shop.hurl")), (None, None));
-    run.facts.sessions = Some(both.clone());
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.sessions, Some(both));
     let json: serde_json::Value = serde_json::from_str(&folder::load_run_file(dir.path()).unwrap().to_json()).unwrap();
     let other = &json["sessions"]["flows"][1];
@@ -245,38 +240,33 @@ fn several_flows_come_back_and_are_merged() {
 
 #[test]
 fn books_of_several_flows_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut SessionFacts); 13] = [
-        |sessions| sessions.flows[1].name = "shop".to_owned(),
-        |sessions| sessions.flows[1].weight = 0,
-        |sessions| {
-            let first = sessions.flows[0].clone();
-            *sessions = SessionFacts { flows: vec![first], ..sessions_made() };
-        },
-        |sessions| {
-            let times = &mut sessions.flows[0].times;
-            *times = Default::default();
-            times.get_mut(SessionTime::Completed).record_n(Nanos(7), 90);
-            times.get_mut(SessionTime::Censored).record_n(Nanos(7), 7);
-            times.get_mut(SessionTime::Failed).record_n(Nanos(7), 3);
-        },
-        |sessions| sessions.flows[1].tally.completed -= 1,
-        |sessions| drop(sessions.flows.pop()),
-        |sessions| sessions.flows[1].steps = 1,
-        |sessions| sessions.flows[0].steps = usize::MAX,
-        |sessions| sessions.tally.planned += 1,
-        |sessions| sessions.steps[3].reached -= 1,
-        |sessions| sessions.flows[0].times = Default::default(),
-        |sessions| sessions.times.get_mut(SessionTime::Failed).record_n(Nanos(1), 1),
-        |sessions| sessions.sampled.as_mut().unwrap().random[3].requests[0].step ^= 2,
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        let (mut run, findings) = run_with_sessions();
-        let dir = tempfile::tempdir().unwrap();
-        let mut both = two_flows();
-        change(&mut both);
-        run.facts.sessions = Some(both);
-        folder::save(dir.path(), &run, &findings).unwrap();
-        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
-        assert!(error.contains("sessions") && !error.contains('\n'), "{number}: {error}");
-    }
+    assert_refused::<SessionFacts>(
+        run_with_flows(),
+        |run| run.facts.sessions.as_mut().unwrap(),
+        "sessions",
+        &[
+            |sessions| sessions.flows[1].name = "shop".to_owned(),
+            |sessions| sessions.flows[1].weight = 0,
+            |sessions| {
+                let first = sessions.flows[0].clone();
+                *sessions = SessionFacts { flows: vec![first], ..sessions_made() };
+            },
+            |sessions| {
+                let times = &mut sessions.flows[0].times;
+                *times = Default::default();
+                times.get_mut(SessionTime::Completed).record_n(Nanos(7), 90);
+                times.get_mut(SessionTime::Censored).record_n(Nanos(7), 7);
+                times.get_mut(SessionTime::Failed).record_n(Nanos(7), 3);
+            },
+            |sessions| sessions.flows[1].tally.completed -= 1,
+            |sessions| drop(sessions.flows.pop()),
+            |sessions| sessions.flows[1].steps = 1,
+            |sessions| sessions.flows[0].steps = usize::MAX,
+            |sessions| sessions.tally.planned += 1,
+            |sessions| sessions.steps[3].reached -= 1,
+            |sessions| sessions.flows[0].times = Default::default(),
+            |sessions| sessions.times.get_mut(SessionTime::Failed).record_n(Nanos(1), 1),
+            |sessions| sessions.sampled.as_mut().unwrap().random[3].requests[0].step ^= 2,
+        ],
+    );
 }

@@ -10,10 +10,10 @@ use truetail_run::{
 #[path = "../support/streams.rs"]
 mod made;
 
-use crate::support;
+use crate::support::{self, assert_refused, saved_with};
 use made::streams;
 
-fn run_with_streams() -> (Run, Findings) {
+pub fn run_with_streams() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));
     run.facts.stream = Some(streams(run.snapshot.tally.planned));
     let event_gap = Distribution { count: 3, ..Distribution::default() };
@@ -25,8 +25,7 @@ fn run_with_streams() -> (Run, Findings) {
 #[test]
 fn streams_come_back_as_they_were() {
     let (run, findings) = run_with_streams();
-    let dir = tempfile::tempdir().unwrap();
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
     let file = folder::load_run_file(dir.path()).unwrap();
     let json: serde_json::Value = serde_json::from_str(&file.to_json()).unwrap();
@@ -39,7 +38,7 @@ fn streams_come_back_as_they_were() {
 }
 
 /// Turns the streams into answers of a language model: one token per event, and one complete answer uncounted.
-fn with_llm(mut run: Run) -> Run {
+pub fn with_llm(mut run: Run) -> Run {
     let streams = run.facts.stream.as_mut().unwrap();
     let planned = streams.tally.planned;
     let complete = streams.tally.complete;
@@ -71,9 +70,8 @@ fn with_llm(mut run: Run) -> Run {
 #[test]
 fn language_models_come_back_as_they_were_and_are_merged() {
     let (run, findings) = run_with_streams();
-    let dir = tempfile::tempdir().unwrap();
     let run = with_llm(run);
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
     let mut other = run.clone();
     other.facts.started_at_unix_ns = Some(1);
@@ -92,51 +90,44 @@ fn language_models_come_back_as_they_were_and_are_merged() {
 
 #[test]
 fn books_of_language_models_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut LlmFacts); 8] = [
-        |llm| llm.content_events += 1,
-        |llm| llm.unreadable_events += 1,
-        |llm| llm.coalesced_content_gaps += 1,
-        |llm| llm.tokens.counted += 1,
-        |llm| llm.tokens.no_time_per_output_token += 1,
-        |llm| llm.slo.as_mut().unwrap().cannot_tell = 1 << 59,
-        |llm| llm.slo.as_mut().unwrap().each[0].missed = 1,
-        |llm| llm.slo.as_mut().unwrap().each.push(ObjectiveCounts::default()),
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        let (run, findings) = run_with_streams();
-        let dir = tempfile::tempdir().unwrap();
-        let mut run = with_llm(run);
-        change(run.facts.stream.as_mut().unwrap().llm.as_mut().unwrap());
-        folder::save(dir.path(), &run, &findings).unwrap();
-        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
-        assert!(error.contains("under stream llm") && !error.contains('\n'), "{number}: {error}");
-    }
+    let (run, findings) = run_with_streams();
+    assert_refused::<LlmFacts>(
+        (with_llm(run), findings),
+        |run| run.facts.stream.as_mut().unwrap().llm.as_mut().unwrap(),
+        "under stream llm",
+        &[
+            |llm| llm.content_events += 1,
+            |llm| llm.unreadable_events += 1,
+            |llm| llm.coalesced_content_gaps += 1,
+            |llm| llm.tokens.counted += 1,
+            |llm| llm.tokens.no_time_per_output_token += 1,
+            |llm| llm.slo.as_mut().unwrap().cannot_tell = 1 << 59,
+            |llm| llm.slo.as_mut().unwrap().each[0].missed = 1,
+            |llm| llm.slo.as_mut().unwrap().each.push(ObjectiveCounts::default()),
+        ],
+    );
 }
 
 #[test]
 fn what_is_drawn_of_other_streams_is_refused() {
-    let changes: [fn(&mut StreamDetail); 5] = [
-        |detail| detail.gaps.record(Timestamp::ZERO, Nanos(1)),
-        |detail| detail.gaps.record_open(Timestamp::ZERO),
-        |detail| detail.sampled.slowest = detail.sampled.random.clone(),
-        |detail| detail.sampled.random[3].marks[0].coalesced = 5,
-        |detail| detail.sampled.random[3].end_ns = 0,
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        let (mut run, findings) = run_with_streams();
-        let dir = tempfile::tempdir().unwrap();
-        change(run.facts.stream.as_mut().unwrap().detail.as_mut().unwrap());
-        folder::save(dir.path(), &run, &findings).unwrap();
-        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
-        assert!(error.contains("streams.json") && !error.contains('\n'), "{number}: {error}");
-    }
+    assert_refused::<StreamDetail>(
+        run_with_streams(),
+        |run| run.facts.stream.as_mut().unwrap().detail.as_mut().unwrap(),
+        "streams.json",
+        &[
+            |detail| detail.gaps.record(Timestamp::ZERO, Nanos(1)),
+            |detail| detail.gaps.record_open(Timestamp::ZERO),
+            |detail| detail.sampled.slowest = detail.sampled.random.clone(),
+            |detail| detail.sampled.random[3].marks[0].coalesced = 5,
+            |detail| detail.sampled.random[3].end_ns = 0,
+        ],
+    );
 }
 
 #[test]
 fn a_folder_without_what_is_drawn_has_the_rest() {
     let (run, findings) = run_with_streams();
-    let dir = tempfile::tempdir().unwrap();
-    folder::save(dir.path(), &run, &findings).unwrap();
+    let dir = saved_with(&run, &findings);
     std::fs::remove_file(dir.path().join(folder::STREAMS)).unwrap();
     let loaded = folder::load(dir.path()).unwrap().run.facts.stream.unwrap();
     let saved = run.facts.stream.unwrap();
@@ -165,19 +156,16 @@ fn streams_of_a_whole_are_those_of_its_parts() {
 
 #[test]
 fn books_of_streams_that_do_not_balance_are_refused() {
-    let changes: [fn(&mut StreamFacts); 5] = [
-        |streams| streams.tally.cut += 1,
-        |streams| streams.tally.planned -= 1,
-        |streams| streams.events += 1,
-        |streams| streams.times.get_mut(StreamTime::FirstEventFailed).record_n(Nanos(1), 1),
-        |streams| streams.times.get_mut(StreamTime::LongestGap).record_n(Nanos(1), 9),
-    ];
-    for (number, change) in changes.into_iter().enumerate() {
-        let (mut run, findings) = run_with_streams();
-        let dir = tempfile::tempdir().unwrap();
-        change(run.facts.stream.as_mut().unwrap());
-        folder::save(dir.path(), &run, &findings).unwrap();
-        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
-        assert!(error.contains("under stream") && !error.contains('\n'), "{number}: {error}");
-    }
+    assert_refused::<StreamFacts>(
+        run_with_streams(),
+        |run| run.facts.stream.as_mut().unwrap(),
+        "under stream",
+        &[
+            |streams| streams.tally.cut += 1,
+            |streams| streams.tally.planned -= 1,
+            |streams| streams.events += 1,
+            |streams| streams.times.get_mut(StreamTime::FirstEventFailed).record_n(Nanos(1), 1),
+            |streams| streams.times.get_mut(StreamTime::LongestGap).record_n(Nanos(1), 9),
+        ],
+    );
 }

@@ -3,20 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{self, findings, run, steady};
+use crate::support::{self, findings, run, saved, saved_with, steady, through_a_folder};
 use serde_json::Value;
-use tempfile::{TempDir, tempdir};
 use truetail_model::record::{Metric, RecorderOptions, TargetTimes};
 use truetail_run::{Mix, MixTarget, OfferedLoad, Run, folder, merge};
 
 fn example() -> Run {
     run(RecorderOptions::default(), &steady(2))
-}
-
-fn saved(run: &Run) -> TempDir {
-    let folder = tempdir().unwrap();
-    folder::save(folder.path(), run, &findings(run)).unwrap();
-    folder
 }
 
 fn edit(folder: &Path, json: impl Fn(&mut Value), keep: impl Fn(&str) -> bool) {
@@ -37,7 +30,7 @@ fn without_exact(run: &mut Value, is_wanted: impl Fn(&str) -> bool) {
 fn they_come_back_as_they_were() {
     let run = example();
     assert!(run.snapshot.targets[0].metric(Metric::ServiceTime).is_some_and(|times| times.count() > 0));
-    let loaded = folder::load(saved(&run).path()).unwrap().run;
+    let loaded = through_a_folder(&run);
     assert_eq!(loaded.snapshot.targets, run.snapshot.targets);
 }
 
@@ -84,8 +77,7 @@ fn a_whole_has_them_where_each_part_has_them() {
 fn the_gates_of_a_run_are_loaded_with_it() {
     let run = example();
     let findings = findings(&run);
-    let folder = tempdir().unwrap();
-    folder::save(folder.path(), &run, &findings).unwrap();
+    let folder = saved_with(&run, &findings);
     assert_eq!(folder::load(folder.path()).unwrap().gates, findings.gates);
 }
 

@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::support::{findings, options, run, schedules, slow, steady};
+use crate::support::{options, run, saved, schedules, slow, steady};
 use proptest::prelude::*;
-use tempfile::tempdir;
 use truetail_model::record::{Outcome, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{Run, folder};
 
 fn rows(run: &Run) -> Vec<HashMap<String, Option<u64>>> {
-    let folder = tempdir().unwrap();
-    folder::save(folder.path(), run, &findings(run)).unwrap();
+    let folder = saved(run);
     let mut csv = csv::Reader::from_path(folder.path().join(folder::TIMELINE)).unwrap();
     csv.deserialize().collect::<Result<_, _>>().unwrap()
 }

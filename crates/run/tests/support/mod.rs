@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test binary uses a part of it.
 
 use proptest::prelude::*;
+use tempfile::TempDir;
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::record::{
     Cause, Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Samples, SamplesOptions, Snapshot,
@@ -13,7 +14,7 @@ use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
     HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState,
-    ShadowQuantile, Shift, TargetBooks, TargetFindings, Uncertainty, Verdict, VerdictState,
+    ShadowQuantile, Shift, TargetBooks, TargetFindings, Uncertainty, Verdict, VerdictState, folder,
 };
 
 pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
@@ -51,6 +52,50 @@ pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
         .for_each(|record| times.record(record));
     snapshot.targets = vec![times];
     Run { facts: facts(&snapshot), snapshot }
+}
+
+/// Saves a run, with its example findings, in a new folder.
+pub fn saved(run: &Run) -> TempDir {
+    saved_with(run, &findings(run))
+}
+
+/// Saves a run in a new folder.
+pub fn saved_with(run: &Run, findings: &Findings) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    folder::save(folder.path(), run, findings).unwrap();
+    folder
+}
+
+/// Returns the run as its folder gives it back.
+pub fn through_a_folder(run: &Run) -> Run {
+    folder::load(saved(run).path()).unwrap().run
+}
+
+/// Returns two runs of a second that began at different times.
+pub fn two_runs() -> [Run; 2] {
+    [1, 2].map(|started| {
+        let mut run = run(RecorderOptions::default(), &steady(1));
+        run.facts.started_at_unix_ns = Some(started);
+        run
+    })
+}
+
+/// Asserts that a run in which any of these changes was made to `part` is refused when it is read, in one line that
+/// contains `says`.
+#[track_caller]
+pub fn assert_refused<P>(
+    (run, findings): (Run, Findings),
+    part: fn(&mut Run) -> &mut P,
+    says: &str,
+    changes: &[fn(&mut P)],
+) {
+    for (number, change) in changes.iter().enumerate() {
+        let mut run = run.clone();
+        change(part(&mut run));
+        let error =
+            folder::load(saved_with(&run, &findings).path()).expect_err("a folder that no run writes").to_string();
+        assert!(error.contains(says) && !error.contains('\n'), "{number}: {error}");
+    }
 }
 
 /// Facts with every field in use.

@@ -1,18 +1,17 @@
-//! Test that fields of `run.json`, version 1, never change: new fields are allowed. The schema is declared a second
-//! time in `mirror`, and unknown fields are refused, so that every change shows.
+//! Test that fields of `run.json`, version 1, never change: new fields are allowed. `testdata/run-v1-fields.txt` declares
+//! every field and its kinds, so that every change shows.
 //!
-//! After an intended addition, add the field to `mirror`, and refresh the stored sample with `TRUETAIL_REFRESH=1 cargo
-//! test -p truetail-run --test wire_v1`.
+//! After an intended addition, add the field there, and refresh the stored samples with `TRUETAIL_REFRESH=1 cargo test
+//! -p truetail-run --test suite wire_v1`.
 
-mod mirror;
-mod support;
-
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use mirror::{Mirror, MirrorIntervals};
+use crate::sessions::run_with_flows;
+use crate::streams::{run_with_streams, with_llm};
+use crate::support::{assert_same_histogram, assert_same_samples, findings, run, saved, saved_with, slow, steady};
 use serde_json::Value;
-use support::{assert_same_histogram, assert_same_samples, findings, run, slow, steady};
 use truetail_model::record::{Metric, RecorderOptions, SamplesOptions};
 use truetail_run::wire::{self, v1};
 use truetail_run::{CheckpointFacts, Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
@@ -57,74 +56,118 @@ fn shards_example() -> Run {
 
 #[test]
 fn what_is_said_of_several_machines_comes_back() {
-    let mirror: Mirror = serde_json::from_str(&fs::read_to_string(stored_as("run-v1-shards.json")).unwrap()).unwrap();
-    assert_eq!(mirror.checkpoint.and_then(|checkpoint| checkpoint.scheduled), Some(60_000));
-    assert_eq!(mirror.stripe.map(|stripe| (stripe.index, stripe.of)), Some((2, 8)));
-    assert_eq!(mirror.shards.map(|shards| (shards.missing, shards.by_stripe.len())), Some((vec![3, 4], 1)));
+    let file = stored_json("run-v1-shards.json");
+    assert_eq!(file["checkpoint"]["scheduled"], 60_000);
+    assert_eq!((&file["stripe"]["index"], &file["stripe"]["of"]), (&2.into(), &8.into()));
+    let shards = &file["shards"];
+    assert_eq!(
+        (&shards["missing"], &shards["by_stripe"][0]["verdict"]),
+        (&serde_json::json!([3, 4]), &"SUSPECT".into())
+    );
     let run = shards_example();
-    let folder = tempfile::tempdir().unwrap();
-    folder::save(folder.path(), &run, &findings(&run)).unwrap();
-    assert_eq!(folder::load(folder.path()).unwrap().run.facts, run.facts);
+    assert_eq!(folder::load(saved(&run).path()).unwrap().run.facts, run.facts);
 }
 
-fn stored() -> PathBuf {
-    stored_as("run-v1.json")
-}
-
-fn stored_as(name: &str) -> PathBuf {
+fn path_of(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
-#[test]
-fn the_stored_samples_are_what_is_written() {
-    for (name, run) in
-        [("run-v1.json", example()), ("run-v1-long.json", long_example()), ("run-v1-shards.json", shards_example())]
-    {
-        let written = v1::run_file(&run, &findings(&run)).to_json();
-        if std::env::var_os("TRUETAIL_REFRESH").is_some() {
-            fs::write(stored_as(name), &written).unwrap();
-        }
-        assert_eq!(written, fs::read_to_string(stored_as(name)).unwrap(), "{name}");
-    }
+fn stored_as(name: &str) -> String {
+    fs::read_to_string(path_of(name)).unwrap()
+}
+
+fn stored_json(name: &str) -> Value {
+    serde_json::from_str(&stored_as(name)).unwrap()
+}
+
+fn stored() -> String {
+    stored_as("run-v1.json")
+}
+
+fn samples() -> [(&'static str, Run); 3] {
+    [("run-v1.json", example()), ("run-v1-long.json", long_example()), ("run-v1-shards.json", shards_example())]
 }
 
 #[test]
-fn the_stored_samples_read_back() {
-    for (name, run) in
-        [("run-v1.json", example()), ("run-v1-long.json", long_example()), ("run-v1-shards.json", shards_example())]
-    {
-        let text = fs::read_to_string(stored_as(name)).unwrap();
-        let run_file = wire::parse(&text).unwrap();
-        assert_eq!(run_file.to_json(), text, "{name}");
-        assert_eq!(run_file, v1::run_file(&run, &findings(&run)), "{name}");
+fn the_stored_samples_are_what_is_written_and_read() {
+    for (name, run) in samples() {
+        let file = v1::run_file(&run, &findings(&run));
+        let written = file.to_json();
+        if std::env::var_os("TRUETAIL_REFRESH").is_some() {
+            fs::write(path_of(name), &written).unwrap();
+        }
+        let stored = stored_as(name);
+        assert_eq!(written, stored, "{name}");
+        let read = wire::parse(&stored).unwrap();
+        assert_eq!(read.to_json(), stored, "{name}");
+        assert_eq!(read, file, "{name}");
     }
+}
+
+/// Adds the kind of each field below `path`. The items of a list share a path.
+fn add_fields(path: &str, value: &Value, fields: &mut BTreeMap<String, BTreeSet<&'static str>>) {
+    let kind = match value {
+        Value::Object(inner) => {
+            let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            return inner.iter().for_each(|(name, value)| add_fields(&below(name), value, fields));
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| add_fields(&format!("{path}[]"), item, fields));
+            "list"
+        }
+        Value::Null => "null",
+        Value::Bool(_) => "flag",
+        Value::String(_) => "text",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "whole",
+    };
+    fields.entry(path.to_owned()).or_default().insert(kind);
+}
+
+#[test]
+fn the_fields_are_the_declared_ones() {
+    let (streamed, streamed_findings) = run_with_streams();
+    let (flows, flows_findings) = run_with_flows();
+    let mut files = samples().map(|(_, run)| v1::run_file(&run, &findings(&run))).to_vec();
+    files.push(v1::run_file(&with_llm(streamed), &streamed_findings));
+    files.push(v1::run_file(&flows, &flows_findings));
+    let mut fields = BTreeMap::new();
+    files.iter().for_each(|file| add_fields("", &serde_json::to_value(file).unwrap(), &mut fields));
+    let line = |(path, kinds): (String, BTreeSet<&str>)| format!("{path}: {}\n", Vec::from_iter(kinds).join(" or "));
+    let found: String = fields.into_iter().map(line).collect();
+    let declared = stored_as("run-v1-fields.txt");
+    let only_in = |a: &str, b: &str| -> String {
+        let b: BTreeSet<_> = b.lines().collect();
+        a.lines().filter(|line| !b.contains(line)).map(|line| format!("\n{line}")).collect()
+    };
+    assert_eq!(only_in(&found, &declared), "", "written, and not declared");
+    assert_eq!(only_in(&declared, &found), "", "declared, and not written");
 }
 
 #[test]
 fn a_long_run_says_how_long_its_intervals_are() {
-    let mirror: Mirror = serde_json::from_str(&fs::read_to_string(stored_as("run-v1-long.json")).unwrap()).unwrap();
-    assert_eq!(mirror.recorded.intervals, MirrorIntervals::Long { seconds: 4 });
-    assert_eq!(mirror.recorded.timeline.seconds, 1_500);
+    let recorded = &stored_json("run-v1-long.json")["recorded"];
+    assert_eq!((&recorded["intervals"]["seconds"], &recorded["timeline"]["seconds"]), (&4.into(), &1_500.into()));
 }
 
 #[test]
-fn the_schema_is_the_one_declared_here() {
-    let text = fs::read_to_string(stored()).unwrap();
-    let mirror: Mirror = serde_json::from_str(&text).unwrap();
-    assert_eq!(mirror.schema, "truetail.run/1");
-    assert_eq!(mirror.verdict.state, "SUSPECT");
-    for field in ["code", "state", "message"] {
-        assert!(mirror.verdict.reasons[0].contains_key(field), "{field}");
+fn the_values_are_the_documented_ones() {
+    let file = stored_json("run-v1.json");
+    for (place, value) in [
+        ("/schema", "truetail.run/1"),
+        ("/verdict/state", "SUSPECT"),
+        ("/scenario/model", "open"),
+        ("/source/kind", "sockets"),
+        ("/recorded/intervals", "second"),
+    ] {
+        assert_eq!(file.pointer(place), Some(&value.into()), "{place}");
     }
-    assert_eq!(mirror.scenario.model, "open");
-    assert_eq!(mirror.source["kind"], "sockets");
-    assert!(mirror.schedule_hash.len() == 16 && u64::from_str_radix(&mirror.schedule_hash, 16).is_ok());
-    assert_eq!(mirror.statuses.keys().collect::<Vec<_>>(), ["200", "503"]);
-    assert_eq!(mirror.by_target[0].tally.planned, mirror.tally.planned);
-    assert_eq!(mirror.scenario.mix.map(|mix| mix.targets[0].weight), Some(3));
-    assert_eq!(mirror.causes.keys().collect::<Vec<_>>(), ["reset_by_peer"]);
-    assert_eq!(mirror.recorded.intervals, MirrorIntervals::Word("second".to_owned()));
-    assert_eq!(mirror.tally.planned + mirror.warmup_tally.planned, 3000);
+    let hash = file["schedule_hash"].as_str().unwrap();
+    assert!(hash.len() == 16 && u64::from_str_radix(hash, 16).is_ok());
+    let keys = |name: &str| file[name].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((keys("statuses"), keys("causes")), (vec!["200".into(), "503".into()], vec!["reset_by_peer".into()]));
+    assert_eq!(file["by_target"][0]["tally"]["planned"], file["tally"]["planned"]);
+    assert_eq!(file["tally"]["planned"].as_u64().unwrap() + file["warmup_tally"]["planned"].as_u64().unwrap(), 3000);
 }
 
 #[test]
@@ -137,7 +180,7 @@ fn a_run_of_one_arrival_has_no_rate() {
 
 #[test]
 fn what_the_contract_names_is_there() {
-    let file: Value = serde_json::from_str(&fs::read_to_string(stored()).unwrap()).unwrap();
+    let file = stored_json("run-v1.json");
     let metrics = "response_time service_time start_delay generator_lag connection_wait connect_time read_lag \
                    tls_handshake_time";
     for metric in metrics.split(' ') {
@@ -155,7 +198,7 @@ fn what_the_contract_names_is_there() {
 
 #[test]
 fn what_is_no_run_of_this_version_is_refused_in_one_line() {
-    let stored = fs::read_to_string(stored()).unwrap();
+    let stored = stored();
     let newer = stored.replacen("truetail.run/1", "truetail.run/2", 1);
     let further = stored.replacen("\"intervals\": \"second\"", "\"intervals\": {\"minutes\": 1}", 1);
     let broken = stored.replacen("\"planned\": ", "\"planned\": -", 1);
@@ -185,8 +228,7 @@ fn a_metric_that_most_runs_lack_is_written_where_it_has_values() {
         if is_there {
             findings.metrics[Metric::FirstByteTime] = findings.response_time.clone();
         }
-        let folder = tempfile::tempdir().unwrap();
-        folder::save(folder.path(), &run, &findings).unwrap();
+        let folder = saved_with(&run, &findings);
         let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         assert_eq!(text("run.json").contains("\n  \"first_byte_time\": {"), is_there);
         assert_eq!(text("histograms.hlog").contains("\n#first_byte_time"), is_there);
@@ -207,7 +249,7 @@ fn a_metric_that_most_runs_lack_is_written_where_it_has_values() {
 
 #[test]
 fn a_metric_of_every_run_must_be_there() {
-    let stored = fs::read_to_string(stored()).unwrap();
+    let stored = stored();
     for (name, lack) in [("service_time", Some("missing field `service_time`")), ("read_lag", None)] {
         let text = stored.replacen(&format!("\n  \"{name}\": "), &format!("\n  \"not_{name}\": "), 1);
         let error = wire::parse(&text).err().map(|error| error.to_string());
@@ -218,7 +260,7 @@ fn a_metric_of_every_run_must_be_there() {
 
 #[test]
 fn a_field_that_a_later_program_added_is_passed_over() {
-    let text = fs::read_to_string(stored()).unwrap();
+    let text = stored();
     let with_more = text.replacen("{", "{\"a_field_of_the_future\": [1],", 1);
     assert_eq!(wire::parse(&with_more).unwrap(), wire::parse(&text).unwrap());
 }
