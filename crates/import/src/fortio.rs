@@ -175,12 +175,8 @@ fn entry_request(entry: &Entry, failures: &mut FailureClassifier) -> Result<(For
         _ => failures.classify(&entry.details),
     };
     let one = ForeignRequest {
-        start_ns: Some(entry.timestamp),
-        duration: Nanos(duration.0),
-        outcome,
         worker: Some(entry.thread),
-        bytes_in: None,
-        waited: Nanos::ZERO,
+        ..ForeignRequest::new(Some(entry.timestamp), Nanos(duration.0), outcome)
     };
     Ok((one, entry.ok))
 }

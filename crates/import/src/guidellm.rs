@@ -184,7 +184,7 @@ impl Handed {
         self.latest_start = self.latest_start.max(late);
         self.count += 1;
         let start_ns = Some(start.0);
-        sink(&ForeignRequest { start_ns, duration, outcome, worker: None, bytes_in: None, waited: Nanos::ZERO });
+        sink(&ForeignRequest::new(start_ns, duration, outcome));
     }
 
     fn notes(&mut self) -> Vec<String> {

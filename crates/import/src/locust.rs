@@ -1,9 +1,6 @@
 //! Locust's own files, which have no single requests (the CSV of `--csv`, and the JSON of `--json`), and the rows of
 //! our listener.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
@@ -118,21 +115,14 @@ fn json_likeness(excerpt: &Excerpt<'_>) -> Likeness {
     json::has_keys(excerpt, &["num_requests", "num_failures", "response_times", "total_response_time"])
 }
 
-/// The histogram of one request name: count by latency in milliseconds, rounded to two digits.
-#[derive(Deserialize)]
-struct Entry {
-    response_times: BTreeMap<String, u64>,
-}
-
 fn statistics(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let entries: Vec<Entry> = json::read(bytes)?;
-    let claims = files::locust_statistics(bytes).map_err(|error| refused(bytes, &error))?;
+    json::check(bytes)?;
+    let (claims, counts) = files::locust_statistics(bytes).map_err(|error| refused(bytes, &error))?;
     let mut histogram = Histogram::new();
-    for (time, count) in entries.iter().flat_map(|entry| &entry.response_times) {
+    for (time, count) in counts {
         // Counts that no run can have are only in damaged files.
-        let fits = histogram.count().checked_add(*count).is_some();
-        if let Some(time) = units::millis(time).filter(|_| fits) {
-            histogram.record_n(Nanos(time.0), *count);
+        if histogram.count().checked_add(count).is_some() {
+            histogram.record_n(Nanos(time), count);
         }
     }
     let histogram = Some(histogram).filter(|histogram| !histogram.is_empty());

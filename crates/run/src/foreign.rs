@@ -29,6 +29,13 @@ pub struct ForeignRequest {
     pub bytes_in: Option<u64>,
 }
 
+impl ForeignRequest {
+    /// Creates a request of which the file says nothing else.
+    pub const fn new(start_ns: Option<u64>, duration: Nanos, outcome: Outcome) -> ForeignRequest {
+        ForeignRequest { start_ns, duration, waited: Nanos::ZERO, outcome, worker: None, bytes_in: None }
+    }
+}
+
 /// Zero point of the starts of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

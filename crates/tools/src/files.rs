@@ -2,6 +2,9 @@
 //!
 //! Each function parses one file. All of them fail with a [`ParseError`] if the tool did not write the file.
 
+use std::collections::BTreeMap;
+
+use truetail_model::record::Outcome;
 use truetail_run::Claims;
 
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
@@ -67,13 +70,18 @@ pub fn k6_summary(bytes: &[u8]) -> Result<(Claims, Option<u64>), ParseError> {
     crate::k6::summary_file(bytes)
 }
 
+/// Returns the outcome of a request of k6 with this status and error code, 0 without one; `None` for an unknown code.
+pub fn k6_outcome(status: u64, error_code: u64) -> Option<Outcome> {
+    crate::k6::outcome(status, error_code)
+}
+
 /// Parses the output of `vegeta report -type=json`.
 pub fn vegeta_report(bytes: &[u8]) -> Result<Claims, ParseError> {
     crate::vegeta::report_file(bytes)
 }
 
-/// Parses Locust's statistics as JSON.
-pub fn locust_statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
+/// Parses Locust's statistics as JSON. Also returns the number of requests by latency in nanoseconds.
+pub fn locust_statistics(bytes: &[u8]) -> Result<(Claims, BTreeMap<u64, u64>), ParseError> {
     crate::locust::statistics(bytes)
 }
 

@@ -28,6 +28,7 @@ mod error;
 mod failure_classifier;
 pub mod files;
 mod jars;
+mod known_tool;
 mod load;
 mod locate;
 mod model;
@@ -50,34 +51,35 @@ pub use tool::{InstallHint, Tool, ToolInfo};
 /// Returns every tool, in the order of the documentation.
 #[rustfmt::skip]
 pub fn all() -> &'static [&'static dyn Tool] {
-    &[
-        &ab::Ab,
-        &hey::Hey,
-        &wrk::Wrk,
-        &wrk2::Wrk2,
-        &vegeta::Vegeta,
-        &k6::K6::ConstantVus,
-        &k6::K6::ConstantArrivalRate,
-        &jmeter::JMeter::ThreadGroup,
-        &jmeter::JMeter::PreciseThroughput,
-        &locust::Locust,
-        &gatling::Gatling,
-        &hyperfoil::Hyperfoil,
-        &oha::Oha,
-        &h2load::H2load,
-        &autocannon::Autocannon,
-        &truetail::Truetail::Open,
-        &truetail::Truetail::Closed,
-        &truetail::Truetail::Model,
-        &guidellm::GuideLlm,
-        &aiperf::AiPerf,
-        &inference_perf::InferencePerf,
-        &serving::Vllm::Unlimited,
-        &serving::Vllm::Limited,
-        &serving::Sglang,
-        &k6::K6Model,
-        &locust::LocustModel,
-    ]
+    static ALL: &[&dyn Tool] = &[
+        &ab::TOOL,
+        &hey::TOOL,
+        &wrk::TOOL,
+        &wrk2::TOOL,
+        &vegeta::TOOL,
+        &k6::CONSTANT_VUS,
+        &k6::CONSTANT_ARRIVAL_RATE,
+        &jmeter::THREAD_GROUP,
+        &jmeter::PRECISE_THROUGHPUT,
+        &locust::TOOL,
+        &gatling::TOOL,
+        &hyperfoil::TOOL,
+        &oha::TOOL,
+        &h2load::TOOL,
+        &autocannon::TOOL,
+        &truetail::OPEN,
+        &truetail::CLOSED,
+        &truetail::MODEL,
+        &guidellm::TOOL,
+        &aiperf::TOOL,
+        &inference_perf::TOOL,
+        &serving::UNLIMITED,
+        &serving::LIMITED,
+        &serving::SGLANG,
+        &k6::MODEL,
+        &locust::MODEL,
+    ];
+    ALL
 }
 
 /// Returns the names of [`all`] tools.

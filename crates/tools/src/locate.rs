@@ -75,6 +75,20 @@ pub(crate) fn locate_program(
     Ok(InstalledTool { path, version })
 }
 
+/// Locates the program `name` of a Python package, and asks the Python next to it for the version: the program does not
+/// print it, or takes many seconds to.
+pub(crate) fn locate_python(
+    search_path: &SearchPath,
+    name: &str,
+    package: &str,
+) -> Result<InstalledTool, ToolNotFound> {
+    let path = search_path.program(name)?;
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let ask = format!("import importlib.metadata as facts; print(facts.version('{package}'))");
+    let version = version_in(&printed_by(&real.with_file_name("python"), &["-c", &ask]));
+    Ok(InstalledTool { path, version })
+}
+
 /// Returns the first version number in `text`: digits with at least one dot, such as `4.1.0` in
 /// `wrk debian/4.1.0-3+b2 [epoll]`; `unknown` without one.
 pub(crate) fn version_in(text: &str) -> String {

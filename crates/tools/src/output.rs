@@ -42,6 +42,11 @@ impl Invocation {
         self
     }
 
+    /// Adds the space-separated arguments in `words`, if any.
+    pub fn words_if(self, words: Option<String>) -> Invocation {
+        self.words(&words.unwrap_or_default())
+    }
+
     /// Adds the space-separated arguments in `words`.
     pub fn words(mut self, words: &str) -> Invocation {
         self.args.extend(words.split_whitespace().map(str::to_owned));

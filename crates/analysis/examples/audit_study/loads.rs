@@ -50,14 +50,11 @@ impl Sink for Rows<'_> {
         for (auditor, resolution) in &mut self.files {
             let resolution = **resolution;
             let fine = resolution.min(1_000_000);
-            auditor.request(&ForeignRequest {
-                start_ns: Some(EPOCH + record.actual_start.0 / resolution * resolution),
-                duration: Nanos(duration / fine * fine),
-                outcome: record.outcome,
-                worker: None,
-                bytes_in: None,
-                waited: Nanos::ZERO,
-            });
+            auditor.request(&ForeignRequest::new(
+                Some(EPOCH + record.actual_start.0 / resolution * resolution),
+                Nanos(duration / fine * fine),
+                record.outcome,
+            ));
         }
     }
 }

@@ -112,14 +112,11 @@ impl Sink for Rows {
 
     fn ended(&mut self, record: &RequestRecord) {
         if record.outcome != Outcome::NeverIssued {
-            self.0.push(ForeignRequest {
-                start_ns: Some(record.actual_start.0),
-                duration: record.end.since(record.actual_start),
-                outcome: record.outcome,
-                worker: None,
-                bytes_in: None,
-                waited: Nanos::ZERO,
-            });
+            self.0.push(ForeignRequest::new(
+                Some(record.actual_start.0),
+                record.end.since(record.actual_start),
+                record.outcome,
+            ));
         }
     }
 }
@@ -147,12 +144,8 @@ fn behind_a_limit(places: usize) -> Vec<ForeignRequest> {
         let duration = if (4_000_000_000..5_000_000_000).contains(&start) { 400_000_000 } else { 10_000_000 };
         *place = start + duration;
         ForeignRequest {
-            start_ns: Some(start),
-            duration: Nanos(duration),
             waited: Nanos(start - due),
-            outcome: Outcome::Response { status: 200 },
-            worker: None,
-            bytes_in: None,
+            ..ForeignRequest::new(Some(start), Nanos(duration), Outcome::Response { status: 200 })
         }
     };
     (0..1_000).map(request).collect()
@@ -333,12 +326,8 @@ fn a_long_healthy_file_shows_none() {
 #[test]
 fn times_at_the_end_of_all_clocks_are_judged_too() {
     let row = |start_ns: u64, duration: u64| ForeignRequest {
-        start_ns: Some(start_ns),
-        duration: Nanos(duration),
-        outcome: Outcome::Response { status: 200 },
         worker: Some(0),
-        bytes_in: None,
-        waited: Nanos::ZERO,
+        ..ForeignRequest::new(Some(start_ns), Nanos(duration), Outcome::Response { status: 200 })
     };
     for (start, duration) in
         [(u64::MAX - 1_000, 10), (0, u64::MAX), (u64::MAX, u64::MAX), (i64::MAX as u64 - 1_000, 10)]

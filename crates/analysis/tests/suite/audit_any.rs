@@ -24,12 +24,9 @@ fn resolution() -> impl Strategy<Value = u64> {
 fn request() -> impl Strategy<Value = ForeignRequest> {
     (time(), time(), time(), proptest::option::of(0_u32..4)).prop_map(|(start, duration, waited, worker)| {
         ForeignRequest {
-            start_ns: Some(start),
-            duration: Nanos(duration),
             waited: Nanos(waited),
-            outcome: Outcome::Response { status: 200 },
             worker,
-            bytes_in: None,
+            ..ForeignRequest::new(Some(start), Nanos(duration), Outcome::Response { status: 200 })
         }
     })
 }

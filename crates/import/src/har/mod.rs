@@ -5,7 +5,6 @@ mod exchange;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Nanos;
 use truetail_run::{Claims, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::units;
 
@@ -103,5 +102,5 @@ fn request(entry: &Entry) -> Result<ForeignRequest, String> {
         status => Outcome::Response { status },
     };
     let bytes_in = entry.response.body_size.and_then(|bytes| bytes.try_into().ok());
-    Ok(ForeignRequest { start_ns: Some(start), duration, outcome, worker: None, bytes_in, waited: Nanos::ZERO })
+    Ok(ForeignRequest { bytes_in, ..ForeignRequest::new(Some(start), duration, outcome) })
 }

@@ -163,12 +163,9 @@ impl Samples {
         self.resolution.see(start);
         self.disorder.see(start.ns, elapsed.ns);
         Ok(Taken::Request(ForeignRequest {
-            start_ns: Some(start.ns),
-            duration: Nanos(elapsed.ns),
-            outcome,
             worker: self.workers.number(field(self.columns.thread)),
             bytes_in: whole(field(self.columns.bytes)).ok(),
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(Some(start.ns), Nanos(elapsed.ns), outcome)
         }))
     }
 

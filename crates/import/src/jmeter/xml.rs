@@ -154,12 +154,9 @@ impl Samples {
         self.users = self.users.max(sample.all_threads);
         let worker = sample.thread.and_then(|thread| self.number_of(thread));
         Ok(ForeignRequest {
-            start_ns: Some(start),
-            duration: Nanos(elapsed),
-            outcome,
             worker,
             bytes_in: sample.bytes_in,
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(Some(start), Nanos(elapsed), outcome)
         })
     }
 

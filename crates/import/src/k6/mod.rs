@@ -4,10 +4,10 @@ mod csv;
 mod json;
 mod summary;
 
-use truetail_model::record::{Cause, Outcome};
+use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest};
-use truetail_tools::FailureClassifier;
+use truetail_tools::{FailureClassifier, files};
 
 use crate::rows::books::ANSWERED;
 use crate::rows::number::{Finest, Measured, Unit, whole};
@@ -63,28 +63,19 @@ impl K6Requests {
         let start_ns = sample.end.ns.checked_sub(sample.duration_ns).ok_or(Wrong::Shape("a request of our days"))?;
         self.resolution.see(sample.end);
         Ok(Taken::Request(ForeignRequest {
-            start_ns: Some(start_ns),
-            duration: Nanos(sample.duration_ns),
-            outcome: self.outcome(sample),
             worker: self.workers.number(sample.user),
-            bytes_in: None,
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(Some(start_ns), Nanos(sample.duration_ns), self.outcome(sample))
         }))
     }
 
-    /// k6's documentation lists the error codes.
     fn outcome(&mut self, sample: &Sample<'_>) -> Outcome {
+        let status = whole(sample.status.unwrap_or_default()).unwrap_or_default();
         let code = whole(sample.error_code).unwrap_or_default();
-        match (whole(sample.status.unwrap_or_default()), code) {
-            (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },
-            (_, 1050 | 1211) => Outcome::TimedOut,
-            (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
-            (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),
-            (_, 1300..=1399) => Outcome::ConnectFailed(Cause::Tls),
-            (_, 1220) => Outcome::Reset(Cause::ResetByPeer),
-            (_, 0) if sample.status.is_none() && sample.error.is_empty() => ANSWERED,
-            (_, code) if sample.error.is_empty() => self.failures.unknown(&format!("error code {code}")),
-            _ => self.failures.classify(&String::from_utf8_lossy(sample.error)),
+        match files::k6_outcome(status, code) {
+            Some(outcome) => outcome,
+            None if code == 0 && sample.status.is_none() && sample.error.is_empty() => ANSWERED,
+            None if sample.error.is_empty() => self.failures.unknown(&format!("error code {code}")),
+            None => self.failures.classify(&String::from_utf8_lossy(sample.error)),
         }
     }
 

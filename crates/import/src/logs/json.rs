@@ -73,12 +73,13 @@ impl Row {
             (start.ns, start)
         };
         let request = ForeignRequest {
-            start_ns: Some(start_ns),
-            duration: Nanos(duration.ns),
-            outcome: outcome_of(failures, self.either("status", "response_code")),
             worker: workers.number(self.value("connection").name(&mut [0; 8])),
             bytes_in: self.either("body_bytes_sent", "bytes_sent").whole().ok(),
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(
+                Some(start_ns),
+                Nanos(duration.ns),
+                outcome_of(failures, self.either("status", "response_code")),
+            )
         };
         // JSON numbers do not show their resolution. Both programs write milliseconds.
         let millisecond = Unit::Millis.nanos();

@@ -76,12 +76,12 @@ impl RowFormat for TextLog {
             words.split(line);
             let fields = self.layout.fields(line, &words)?;
             let request = ForeignRequest {
-                start_ns: Some(fields.start_ns()?),
-                duration: Nanos(fields.duration.ns),
-                outcome: outcome(&mut failures, fields.status, b""),
-                worker: None,
                 bytes_in: whole(fields.bytes).ok(),
-                waited: Nanos::ZERO,
+                ..ForeignRequest::new(
+                    Some(fields.start_ns()?),
+                    Nanos(fields.duration.ns),
+                    outcome(&mut failures, fields.status, b""),
+                )
             };
             Ok(seen.take(request, fields.time, fields.duration))
         })?;

@@ -120,12 +120,8 @@ fn requests(document: &Detailed, sink: &mut RequestSink<'_>) -> u64 {
         };
         let start = document.start_times.get(i).and_then(|start| units::nanos(start - first, 1e9));
         sink(&ForeignRequest {
-            start_ns: start.map(|start| start.0),
-            duration,
-            outcome: Outcome::Response { status: 0 },
-            worker: None,
-            bytes_in: None,
             waited: document.queue_times.get(i).and_then(|wait| units::nanos(*wait, 1e9)).unwrap_or_default(),
+            ..ForeignRequest::new(start.map(|start| start.0), duration, Outcome::Response { status: 0 })
         });
     }
     left_out

@@ -151,12 +151,13 @@ impl ColumnReader {
         start.into_iter().for_each(|start| self.starts.see(start));
         let field = |column: Option<usize>| column.map_or(&b""[..], |column| fields.get(row, column));
         Ok(Taken::Request(ForeignRequest {
-            start_ns: start.map(|start| start.ns),
-            duration: Nanos(duration.ns),
-            outcome: outcome(&mut self.failures, field(self.columns.status), field(self.columns.error)),
             worker: self.workers.number(field(self.columns.worker)),
             bytes_in: whole(field(self.columns.bytes)).ok(),
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(
+                start.map(|start| start.ns),
+                Nanos(duration.ns),
+                outcome(&mut self.failures, field(self.columns.status), field(self.columns.error)),
+            )
         }))
     }
 

@@ -105,12 +105,13 @@ impl Objects {
         let [worker, status, error, bytes] = self.others.map(|path| path.map_or(&NOTHING, |path| self.row.value(path)));
         let failed = error.is_there() && is_error(error.text().as_bytes()) && !matches!(status.whole(), Ok(1..));
         Ok(Taken::Request(ForeignRequest {
-            start_ns: start.map(|start| start.ns),
-            duration: Nanos(duration.ns),
-            outcome: outcome_of(&mut self.failures, if failed { error } else { status }),
             worker: self.workers.number(worker.name(&mut [0; 8])),
             bytes_in: bytes.whole().ok(),
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(
+                start.map(|start| start.ns),
+                Nanos(duration.ns),
+                outcome_of(&mut self.failures, if failed { error } else { status }),
+            )
         }))
     }
 

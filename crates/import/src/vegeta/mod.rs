@@ -43,12 +43,8 @@ impl VegetaResults {
         // Vegeta counts success like this.
         self.failed += u64::from(!matches!(outcome, Outcome::Response { status: 200..=399 }));
         Taken::Request(ForeignRequest {
-            start_ns: Some(result.start_ns),
-            duration: Nanos(result.latency_ns),
-            outcome,
-            worker: None,
             bytes_in: result.bytes_in,
-            waited: Nanos::ZERO,
+            ..ForeignRequest::new(Some(result.start_ns), Nanos(result.latency_ns), outcome)
         })
     }
 

@@ -1,7 +1,6 @@
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
-use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, UnusedRows};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
@@ -222,7 +221,7 @@ pub(crate) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignR
 /// Converts a request of a tool parser.
 pub(crate) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequest {
     let ReportedRequest { start_ns, latency, outcome } = *one;
-    ForeignRequest { start_ns, duration: latency, outcome, worker, bytes_in: None, waited: Nanos::ZERO }
+    ForeignRequest { worker, ..ForeignRequest::new(start_ns, latency, outcome) }
 }
 
 /// Counts a row that cannot be used.

@@ -26,12 +26,8 @@ fn users_are_read_from_their_column_or_the_tags() {
     let (run, requests) = import("k6-csv", rows.as_bytes());
     assert_eq!(run.claims.dropped, Some(3));
     let first = ForeignRequest {
-        start_ns: Some(1_795_157_763_026_049_531),
-        duration: Nanos(11_500_000),
-        outcome: Outcome::Response { status: 200 },
         worker: Some(0),
-        bytes_in: None,
-        waited: Nanos::ZERO,
+        ..ForeignRequest::new(Some(1_795_157_763_026_049_531), Nanos(11_500_000), Outcome::Response { status: 200 })
     };
     assert_eq!((requests[0], requests[1].worker), (first, Some(1)));
     let tags = "metric_name,timestamp,metric_value,status,extra_tags,metadata\n\

@@ -43,12 +43,8 @@ fn envoy_as_it_is_documented() {
                  \"nsq2http\" \"cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2\" \"locations\" \"tcp://10.0.2.1:80\"\n";
     let (run, requests) = import("envoy-log", envoy.as_bytes());
     let request = ForeignRequest {
-        start_ns: Some(1_460_751_420_310_000_000),
-        duration: Nanos(226_000_000),
-        outcome: Outcome::Response { status: 204 },
-        worker: None,
         bytes_in: Some(0),
-        waited: Nanos::ZERO,
+        ..ForeignRequest::new(Some(1_460_751_420_310_000_000), Nanos(226_000_000), Outcome::Response { status: 204 })
     };
     assert_eq!((requests[0], run.view), (request, ForeignView::Server));
     let istio = "[2020-11-25T21:26:18.409Z] \"GET /status/418 HTTP/1.1\" 418 - via_upstream - \"-\" 0 135 3 1 \"-\" \

@@ -17,12 +17,8 @@ fn import(columns: &str, units: &str, text: &str) -> Result<(ForeignRun, Vec<For
 }
 
 const REQUEST: ForeignRequest = ForeignRequest {
-    start_ns: Some(1_795_157_763_037_000_000),
-    duration: Nanos(12_500_000),
-    outcome: Outcome::Response { status: 200 },
     worker: Some(0),
-    bytes_in: None,
-    waited: Nanos::ZERO,
+    ..ForeignRequest::new(Some(1_795_157_763_037_000_000), Nanos(12_500_000), Outcome::Response { status: 200 })
 };
 
 #[test]

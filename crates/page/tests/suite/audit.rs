@@ -20,14 +20,7 @@ fn report(file: &str, stall_ms: u64) -> AuditReport {
     for row in 0..2_000 {
         let duration = Nanos::from_millis(if row == 1_000 { stall_ms } else { 10 });
         let outcome = Outcome::Response { status: 200 };
-        auditor.request(&ForeignRequest {
-            start_ns: Some(at),
-            duration,
-            outcome,
-            worker: None,
-            bytes_in: None,
-            waited: Nanos::ZERO,
-        });
+        auditor.request(&ForeignRequest::new(Some(at), duration, outcome));
         at += duration.0;
     }
     let clock = ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1, duration_resolution_ns: 1 };

@@ -56,8 +56,7 @@ fn set(place: &'static str, value: Value) -> impl Fn(&mut Value) {
 pub fn sampled() -> TempDir {
     let samples = SamplesOptions { capacity: 100, slowest: 10 };
     let run = run(RecorderOptions { samples, ..RecorderOptions::default() }, &steady(2));
-    let folder = saved(&run);
-    folder
+    saved(&run)
 }
 
 fn edit(folder: &Path, name: &str, change: impl FnOnce(String) -> String) {

@@ -1,5 +1,5 @@
-//! Test that fields of `run.json`, version 1, never change: new fields are allowed. `testdata/run-v1-fields.txt` declares
-//! every field and its kinds, so that every change shows.
+//! Test that fields of `run.json`, version 1, never change: new fields are allowed. `testdata/run-v1-fields.txt`
+//! declares every field and its kinds, so that every change shows.
 //!
 //! After an intended addition, add the field there, and refresh the stored samples with `TRUETAIL_REFRESH=1 cargo test
 //! -p truetail-run --test suite wire_v1`.

@@ -2,52 +2,39 @@
 
 mod parse;
 
-use std::path::Path;
-
 use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, RESULT, TESTED};
 use crate::jars::{class_path, java, locate_compiled};
-use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport,
-};
+use crate::known_tool::KnownTool;
+use crate::{CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ToolInfo};
 
 pub(crate) use parse::result_file;
 
 /// Hyperfoil with sessions that arrive evenly at `rate`, limited to `connections` connections and sessions.
-pub struct Hyperfoil;
-
-const INFO: ToolInfo = ToolInfo {
-    name: NAME,
-    label_model: LoadModelKind::Open,
-    clock: "from creating the request, including the wait for a connection but not for a free session; leaves out \
-            requests without an answer",
-    install: InstallHint::anywhere("Maven Central", "tools/install.sh hyperfoil"),
-    tested_version: TESTED,
-};
-
-impl Tool for Hyperfoil {
-    fn info(&self) -> &ToolInfo {
-        &INFO
-    }
-
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+pub(crate) static TOOL: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: NAME,
+        label_model: LoadModelKind::Open,
+        clock: "from creating the request, including the wait for a connection but not for a free session; leaves out \
+                requests without an answer",
+        install: InstallHint::anywhere("Maven Central", "tools/install.sh hyperfoil"),
+        tested_version: TESTED,
+    },
+    |search_path| {
         locate_compiled(search_path, NAME, "hyperfoil-core", "RunBenchmark", include_str!("RunBenchmark.java"))
-    }
+    },
+    |found, load, _| command(found, load),
+    parse::parse,
+);
 
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let java = java("-Dorg.apache.logging.log4j.level=ERROR -cp").arg(class_path(found));
-        Ok(Invocation {
-            inputs: vec![("benchmark.hf.yaml".to_owned(), benchmark(load)?)],
-            outputs: vec![(RESULT, RESULT.to_owned())],
-            ..java.words("RunBenchmark benchmark.hf.yaml").arg(RESULT)
-        })
-    }
-
-    fn parse(&self, output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(output, load)
-    }
+fn command(found: &InstalledTool, load: &LoadSpec) -> Result<Invocation, CommandError> {
+    let java = java("-Dorg.apache.logging.log4j.level=ERROR -cp").arg(class_path(found));
+    Ok(Invocation {
+        inputs: vec![("benchmark.hf.yaml".to_owned(), benchmark(load)?)],
+        outputs: vec![(RESULT, RESULT.to_owned())],
+        ..java.words("RunBenchmark benchmark.hf.yaml").arg(RESULT)
+    })
 }
 
 /// Returns the benchmark file. Without `variance: false`, arrivals would be a Poisson process. Without `CONTINUE`, a

@@ -2,30 +2,14 @@
 
 mod parse;
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, SUMMARY, TESTED};
-use crate::locate::{printed_by, version_in};
+use crate::known_tool::KnownTool;
+use crate::locate::locate_python;
 use crate::model::{MODEL, TOKENIZER, prompts, tokenizer};
-use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport,
-};
-
-/// inference-perf with its load type `constant`.
-pub struct InferencePerf;
-
-const INFO: ToolInfo = ToolInfo {
-    name: NAME,
-    label_model: LoadModelKind::Open,
-    clock: "from the moment at which a worker sends the request; prints by how much its schedule was late beside that; its \
-            'constant' rate has exponential gaps",
-    install: InstallHint::anywhere("PyPI", "tools/install.sh inference_perf"),
-    tested_version: TESTED,
-};
+use crate::{InstallHint, InstalledTool, Invocation, LoadSpec, ToolInfo};
 
 const CONFIG: &str = "config.yml";
 const REPORTS: &str = "reports";
@@ -34,34 +18,27 @@ const PROMPT_TOKENS: u64 = 8;
 /// Tokens of an answer if the load does not say.
 const ANSWER_TOKENS: u64 = 30;
 
-impl Tool for InferencePerf {
-    fn info(&self) -> &ToolInfo {
-        &INFO
-    }
+/// inference-perf with its load type `constant`.
+pub(crate) static TOOL: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: NAME,
+        label_model: LoadModelKind::Open,
+        clock: "from the moment at which a worker sends the request; prints by how much its schedule was late beside that; its \
+                'constant' rate has exponential gaps",
+        install: InstallHint::anywhere("PyPI", "tools/install.sh inference_perf"),
+        tested_version: TESTED,
+    },
+    |search_path| locate_python(search_path, NAME, "inference-perf"),
+    |found, load, _| Ok(command(found, load)),
+    |output, _| parse::parse(output),
+)
+.measuring_streams();
 
-    fn measures_streams(&self) -> bool {
-        true
-    }
-
-    /// Asks the Python next to the program for the version, because the program does not print it.
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        let path = search_path.program(NAME)?;
-        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-        let ask = "import importlib.metadata as facts; print(facts.version('inference-perf'))";
-        let version = version_in(&printed_by(&real.with_file_name("python"), &["-c", ask]));
-        Ok(InstalledTool { path, version })
-    }
-
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        Ok(Invocation {
-            inputs: [(CONFIG.to_owned(), format!("{:#}\n", config(load)))].into_iter().chain(tokenizer()).collect(),
-            outputs: vec![(SUMMARY, format!("{REPORTS}/{SUMMARY}"))],
-            ..Invocation::new(found, &format!("-c {CONFIG}"))
-        })
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(output)
+fn command(found: &InstalledTool, load: &LoadSpec) -> Invocation {
+    Invocation {
+        inputs: [(CONFIG.to_owned(), format!("{:#}\n", config(load)))].into_iter().chain(tokenizer()).collect(),
+        outputs: vec![(SUMMARY, format!("{REPORTS}/{SUMMARY}"))],
+        ..Invocation::new(found, &format!("-c {CONFIG}"))
     }
 }
 

@@ -3,70 +3,51 @@
 mod parse;
 mod plan;
 
-use std::path::Path;
-
 use truetail_model::workload::LoadModelKind;
 
 use self::parse::{SAMPLES, TESTED};
 use crate::jars::{java, locate_jars};
-use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport,
-};
+use crate::known_tool::KnownTool;
+use crate::{InstallHint, InstalledTool, Invocation, SearchPath, ToolInfo, ToolNotFound};
 
-/// JMeter in one of two modes.
-pub enum JMeter {
-    /// `users` threads, each in a closed loop.
-    ThreadGroup,
-    /// `connections` threads that start their requests on a Poisson schedule at `rate`.
-    PreciseThroughput,
-}
-
-const THREAD_GROUP: ToolInfo = ToolInfo {
-    name: "jmeter-thread-group",
-    label_model: LoadModelKind::Closed,
-    clock: "from the start of a sample, connecting included, in whole milliseconds; failures count with the time \
-            until they failed",
-    install: INSTALL,
-    tested_version: TESTED,
-};
-
-const PRECISE_THROUGHPUT: ToolInfo = ToolInfo {
-    name: "jmeter-precise-throughput",
-    label_model: LoadModelKind::Open,
-    clock: "from the start of a sample, after the timer and the wait for a free thread, connecting included, in \
-            whole milliseconds; failures count with the time until they failed; requests that were due before its \
-            threads were up are sent at once",
-    install: INSTALL,
-    tested_version: TESTED,
-};
-
+const CLOSED: &str = "jmeter-thread-group";
+const OPEN: &str = "jmeter-precise-throughput";
 const INSTALL: InstallHint = InstallHint::anywhere("Maven Central", "tools/install.sh jmeter");
 
-impl Tool for JMeter {
-    fn info(&self) -> &ToolInfo {
-        match self {
-            JMeter::ThreadGroup => &THREAD_GROUP,
-            JMeter::PreciseThroughput => &PRECISE_THROUGHPUT,
-        }
-    }
+/// `users` threads, each in a closed loop.
+pub(crate) static THREAD_GROUP: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: CLOSED,
+        label_model: LoadModelKind::Closed,
+        clock: "from the start of a sample, connecting included, in whole milliseconds; failures count with the time \
+                until they failed",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, plan::thread_group(load))),
+    |output, _| parse::parse(CLOSED, output),
+);
 
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        let parts = ["bin/ApacheJMeter.jar", "bin/saveservice.properties"];
-        locate_jars(search_path, "jmeter", "lib/ext", "ApacheJMeter_core", &parts)
-    }
+/// `connections` threads that start their requests on a Poisson schedule at `rate`.
+pub(crate) static PRECISE_THROUGHPUT: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: OPEN,
+        label_model: LoadModelKind::Open,
+        clock: "from the start of a sample, after the timer and the wait for a free thread, connecting included, in \
+                whole milliseconds; failures count with the time until they failed; requests that were due before its \
+                threads were up are sent at once",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, plan::precise_throughput(load))),
+    |output, _| parse::parse(OPEN, output),
+);
 
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let plan = match self {
-            JMeter::ThreadGroup => plan::thread_group(load),
-            JMeter::PreciseThroughput => plan::precise_throughput(load),
-        };
-        Ok(invocation(found, plan))
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(self.name(), output)
-    }
+fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+    let parts = ["bin/ApacheJMeter.jar", "bin/saveservice.properties"];
+    locate_jars(search_path, "jmeter", "lib/ext", "ApacheJMeter_core", &parts)
 }
 
 /// Heap and garbage collector are as in JMeter's start script. The timestamp is set to a sample's start, because the

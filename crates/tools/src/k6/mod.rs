@@ -4,74 +4,55 @@ mod model;
 mod parse;
 mod script;
 
-use std::path::Path;
-
 use truetail_model::workload::LoadModelKind;
 
 use self::parse::{SAMPLES, SUMMARY, TESTED};
+use crate::known_tool::KnownTool;
 use crate::locate::locate_program;
-use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport,
-};
+use crate::{InstallHint, InstalledTool, Invocation, SearchPath, ToolInfo, ToolNotFound};
 
-pub use model::K6Model;
-pub(crate) use parse::summary_file;
+pub(crate) use model::MODEL;
+pub(crate) use parse::{outcome, summary_file};
 
-/// k6 with one of two executors.
-pub enum K6 {
-    /// `users` virtual users, each in a closed loop.
-    ConstantVus,
-    /// Iterations that start at `rate`, each on a free virtual user. 1,500 users are created in advance, and up to
-    /// 5,000 if necessary. An iteration without a free user is dropped.
-    ConstantArrivalRate,
-}
-
-const CONSTANT_VUS: ToolInfo = ToolInfo {
-    name: "k6-constant-vus",
-    label_model: LoadModelKind::Closed,
-    clock: "from sending the request, without connecting; a refused request counts as 0 ms, a timeout with the time \
-            until it; silently retries after a reset on a kept connection",
-    install: INSTALL,
-    tested_version: TESTED,
-};
-
-const CONSTANT_ARRIVAL_RATE: ToolInfo = ToolInfo {
-    name: "k6-constant-arrival-rate",
-    label_model: LoadModelKind::Open,
-    clock: "from sending the request, without connecting and without the wait for a virtual user; a refused request \
-            counts as 0 ms, a timeout with the time until it; drops iterations that find no free virtual user; \
-            silently retries after a reset on a kept connection",
-    install: INSTALL,
-    tested_version: TESTED,
-};
-
+const CLOSED: &str = "k6-constant-vus";
+const OPEN: &str = "k6-constant-arrival-rate";
 const INSTALL: InstallHint =
     InstallHint { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") };
 
-impl Tool for K6 {
-    fn info(&self) -> &ToolInfo {
-        match self {
-            K6::ConstantVus => &CONSTANT_VUS,
-            K6::ConstantArrivalRate => &CONSTANT_ARRIVAL_RATE,
-        }
-    }
+/// `users` virtual users, each in a closed loop.
+pub(crate) static CONSTANT_VUS: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: CLOSED,
+        label_model: LoadModelKind::Closed,
+        clock: "from sending the request, without connecting; a refused request counts as 0 ms, a timeout with the time \
+                until it; silently retries after a reset on a kept connection",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, script::constant_vus(load))),
+    |output, _| parse::parse(CLOSED, output),
+);
 
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        locate_program(search_path, "k6", &["version"])
-    }
+/// Iterations that start at `rate`, each on a free virtual user. 1,500 users are created in advance, and up to 5,000 if
+/// necessary. An iteration without a free user is dropped.
+pub(crate) static CONSTANT_ARRIVAL_RATE: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: OPEN,
+        label_model: LoadModelKind::Open,
+        clock: "from sending the request, without connecting and without the wait for a virtual user; a refused request \
+                counts as 0 ms, a timeout with the time until it; drops iterations that find no free virtual user; \
+                silently retries after a reset on a kept connection",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, script::constant_arrival_rate(load, OPEN)?)),
+    |output, _| parse::parse(OPEN, output),
+);
 
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let script = match self {
-            K6::ConstantVus => script::constant_vus(load),
-            K6::ConstantArrivalRate => script::constant_arrival_rate(load, self.name())?,
-        };
-        Ok(invocation(found, script))
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(self.name(), output)
-    }
+fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+    locate_program(search_path, "k6", &["version"])
 }
 
 /// `unix_nano`, because timestamps are in whole seconds by default. The empty address prevents k6 from opening a port.

@@ -1,57 +1,36 @@
 //! k6 against a language model, without an extension: it reads each answer as a whole.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{GapMeaning, StreamClaims};
 
 use super::parse::{SAMPLES, TESTED, parse};
-use super::{INSTALL, invocation, script};
-use crate::locate::locate_program;
+use super::{INSTALL, invocation, locate, script};
+use crate::known_tool::KnownTool;
 use crate::model::computed;
 use crate::output_reader::OutputReader;
-use crate::{
-    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo, ToolNotFound,
-    ToolOutput, ToolReport, units,
-};
-
-/// k6 with arrivals at a constant rate that post a request for a stream.
-pub struct K6Model;
+use crate::{ParseError, ToolInfo, ToolReport, units};
 
 const NAME: &str = "k6-llm";
 
-const INFO: ToolInfo = ToolInfo {
-    name: NAME,
-    label_model: LoadModelKind::Open,
-    clock: "time to the first byte (http_req_waiting) from sending the request, which is when the head of the answer comes and \
-            not a token; it reads answers whole and sees no gaps; drops iterations that find no free virtual user",
-    install: INSTALL,
-    tested_version: TESTED,
-};
-
-impl Tool for K6Model {
-    fn info(&self) -> &ToolInfo {
-        &INFO
-    }
-
-    fn measures_streams(&self) -> bool {
-        true
-    }
-
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        locate_program(search_path, "k6", &["version"])
-    }
-
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        Ok(invocation(found, script::model(load, NAME)?))
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
+/// k6 with arrivals at a constant rate that post a request for a stream.
+pub(crate) static MODEL: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: NAME,
+        label_model: LoadModelKind::Open,
+        clock: "time to the first byte (http_req_waiting) from sending the request, which is when the head of the answer comes and \
+                not a token; it reads answers whole and sees no gaps; drops iterations that find no free virtual user",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, script::model(load, NAME)?)),
+    |output, _| {
         let waits = output.file(SAMPLES).map(waits).transpose()?;
         Ok(ToolReport { streams: waits.map(claims), ..parse(NAME, output)? })
-    }
-}
+    },
+)
+.measuring_streams();
 
 fn claims(waits: Vec<u64>) -> StreamClaims {
     let measured = Some(waits.len() as u64);

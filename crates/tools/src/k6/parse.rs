@@ -112,18 +112,25 @@ impl Samples {
         Ok(ReportedRequest { start_ns, latency, outcome: self.outcome(row) })
     }
 
-    /// Returns the outcome. Error codes are listed in k6's documentation.
     fn outcome(&mut self, row: &Row) -> Outcome {
-        match (row.status.unwrap_or(0), row.error_code.unwrap_or(0)) {
-            (status @ 1.., _) => Outcome::Response { status },
-            (_, 1050 | 1211) => Outcome::TimedOut,
-            (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
-            (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),
-            (_, 1300..=1399) => Outcome::ConnectFailed(Cause::Tls),
-            (_, 1220) => Outcome::Reset(Cause::ResetByPeer),
-            (_, code) => self.failures.unknown(&format!("error code {code}")),
-        }
+        let code = u64::from(row.error_code.unwrap_or(0));
+        let known = outcome(row.status.unwrap_or(0).into(), code);
+        known.unwrap_or_else(|| self.failures.unknown(&format!("error code {code}")))
     }
+}
+
+/// Returns the outcome of a request with this status and error code, 0 without one; `None` for an unknown code. k6's
+/// documentation lists the codes.
+pub(crate) fn outcome(status: u64, error_code: u64) -> Option<Outcome> {
+    Some(match (status, error_code) {
+        (1..=999, _) => Outcome::Response { status: status as u16 },
+        (_, 1050 | 1211) => Outcome::TimedOut,
+        (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
+        (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),
+        (_, 1300..=1399) => Outcome::ConnectFailed(Cause::Tls),
+        (_, 1220) => Outcome::Reset(Cause::ResetByPeer),
+        _ => return None,
+    })
 }
 
 /// Parses a time since 1970. Its digits determine the unit: seconds (too coarse: `None`), milli-, micro- or

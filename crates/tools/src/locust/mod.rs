@@ -3,57 +3,46 @@
 mod model;
 mod parse;
 
-use std::path::Path;
-
 use truetail_model::workload::LoadModelKind;
 
 use self::parse::{NAME, RESULT, SAMPLES, TESTED};
+use crate::known_tool::KnownTool;
 use crate::locate::locate_program;
-use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport,
-};
+use crate::{InstallHint, InstalledTool, Invocation, LoadSpec, SearchPath, ToolInfo, ToolNotFound};
 
-pub use model::LocustModel;
+pub(crate) use model::MODEL;
 pub(crate) use parse::statistics;
 
 /// Locust with `users` users that do not wait between requests. A limit on the rate of each user would, by its
 /// documentation, still be a closed loop that never catches up.
-pub struct Locust;
+pub(crate) static TOOL: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: NAME,
+        label_model: LoadModelKind::Closed,
+        clock: "from the call of its HTTP client, including the client's own time; failures count with the time until \
+                they failed; rounds percentiles to two digits; silently retries after a reset on a kept connection; \
+                leaves out requests in flight at the end",
+        install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(command(found, load)),
+    |output, _| parse::parse(output),
+);
 
-const INFO: ToolInfo = ToolInfo {
-    name: NAME,
-    label_model: LoadModelKind::Closed,
-    clock: "from the call of its HTTP client, including the client's own time; failures count with the time until \
-            they failed; rounds percentiles to two digits; silently retries after a reset on a kept connection; \
-            leaves out requests in flight at the end",
-    install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
-    tested_version: TESTED,
-};
+fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+    locate_program(search_path, NAME, &["--version"])
+}
 
-impl Tool for Locust {
-    fn info(&self) -> &ToolInfo {
-        &INFO
-    }
-
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        locate_program(search_path, NAME, &["--version"])
-    }
-
-    /// Without `--exit-code-on-error 0`, a single failed request would change the exit code to 1.
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let users = load.users;
-        let seconds = load.whole_seconds();
-        let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
-        Ok(Invocation {
-            inputs: vec![("locustfile.py".to_owned(), locustfile(load))],
-            outputs: vec![(SAMPLES, SAMPLES.to_owned()), (RESULT, RESULT.to_owned())],
-            ..Invocation::new(found, &timed).words("--exit-code-on-error 0 --json-file result")
-        })
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        parse::parse(output)
+/// Without `--exit-code-on-error 0`, a single failed request would change the exit code to 1.
+fn command(found: &InstalledTool, load: &LoadSpec) -> Invocation {
+    let users = load.users;
+    let seconds = load.whole_seconds();
+    let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
+    Invocation {
+        inputs: vec![("locustfile.py".to_owned(), locustfile(load))],
+        outputs: vec![(SAMPLES, SAMPLES.to_owned()), (RESULT, RESULT.to_owned())],
+        ..Invocation::new(found, &timed).words("--exit-code-on-error 0 --json-file result")
     }
 }
 

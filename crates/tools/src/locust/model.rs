@@ -1,88 +1,74 @@
 //! Locust against a language model, with the usual script: users read the lines of a stream and fire custom events.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{GapMeaning, LatencyFrom, StreamClaims};
 
+use super::locate;
 use super::parse::{TESTED, version};
-use crate::locate::locate_program;
+use crate::known_tool::KnownTool;
 use crate::model::{HALF_RATE, body, computed, half_rate_users};
 use crate::output_reader::OutputReader;
 use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, ReportedRequest, SearchPath, Tool,
-    ToolInfo, ToolNotFound, ToolOutput, ToolReport, units,
+    InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, ReportedRequest, ToolInfo, ToolOutput, ToolReport,
+    units,
 };
-
-/// Locust with users at a constant throughput each. They are enough for the rate while no request stalls.
-pub struct LocustModel;
 
 const NAME: &str = "locust-llm";
 const SAMPLES: &str = "samples.csv";
 const GAPS: &str = "gaps.csv";
 
-const INFO: ToolInfo = ToolInfo {
-    name: NAME,
-    label_model: LoadModelKind::Closed,
-    clock: "from the call of the HTTP client by a user who waited for the answer before; a user who is late sends at once and \
-            does not catch up; gaps are between lines as Python reads them; leaves out requests in flight at the end",
-    install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
-    tested_version: TESTED,
-};
+/// Locust with users at a constant throughput each. They are enough for the rate while no request stalls.
+pub(crate) static MODEL: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: NAME,
+        label_model: LoadModelKind::Closed,
+        clock: "from the call of the HTTP client by a user who waited for the answer before; a user who is late sends at once and \
+                does not catch up; gaps are between lines as Python reads them; leaves out requests in flight at the end",
+        install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(command(found, load)),
+    |output, _| parse(output),
+)
+.measuring_streams()
+.with_users(half_rate_users);
 
-impl Tool for LocustModel {
-    fn info(&self) -> &ToolInfo {
-        &INFO
+fn command(found: &InstalledTool, load: &LoadSpec) -> Invocation {
+    let users = half_rate_users(load);
+    let seconds = load.whole_seconds();
+    let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s --exit-code-on-error 0");
+    Invocation {
+        inputs: vec![("locustfile.py".to_owned(), locustfile(load, users))],
+        outputs: vec![(SAMPLES, SAMPLES.to_owned()), (GAPS, GAPS.to_owned())],
+        ..Invocation::new(found, &timed)
     }
+}
 
-    fn measures_streams(&self) -> bool {
-        true
-    }
-
-    fn users(&self, load: &LoadSpec) -> u32 {
-        half_rate_users(load)
-    }
-
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        locate_program(search_path, "locust", &["--version"])
-    }
-
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let users = self.users(load);
-        let seconds = load.whole_seconds();
-        let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s --exit-code-on-error 0");
-        Ok(Invocation {
-            inputs: vec![("locustfile.py".to_owned(), locustfile(load, users))],
-            outputs: vec![(SAMPLES, SAMPLES.to_owned()), (GAPS, GAPS.to_owned())],
-            ..Invocation::new(found, &timed)
-        })
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        let file = |name| OutputReader::stdout(NAME, TESTED).file(name);
-        let bytes = output.file(SAMPLES).ok_or_else(|| file(SAMPLES).no_result(output, "samples of Locust"))?;
-        let mut requests = Vec::new();
-        let mut firsts = Vec::new();
-        let mut failed = 0;
-        file(SAMPLES).each_csv_row(bytes, |line, row: Row| {
-            let nanos = |ms: f64| file(SAMPLES).require(line, "time in milliseconds", units::nanos(ms, 1e6));
-            firsts.extend(row.first_ms.map(nanos).transpose()?.map(|first| first.0));
-            let start = file(SAMPLES).require(line, "start in seconds", units::nanos(row.start_time, 1e9))?;
-            failed += u64::from(row.status != 200);
-            let outcome = Outcome::Response { status: row.status };
-            requests.push(ReportedRequest { start_ns: Some(start.0), latency: nanos(row.whole_ms)?, outcome });
-            Ok(())
-        })?;
-        let mut gaps = Vec::new();
-        file(GAPS).each_csv_row(output.file(GAPS).unwrap_or_default(), |line, row: Gap| {
-            gaps.push(file(GAPS).require(line, "time in milliseconds", units::nanos(row.gap_ms, 1e6))?.0);
-            Ok(())
-        })?;
-        let report = ToolReport::from_requests(LatencyFrom::Send, requests, failed).with_computed_quantiles();
-        Ok(ToolReport { version: version(&output.stderr), streams: Some(streams(firsts, gaps)), ..report })
-    }
+fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+    let file = |name| OutputReader::stdout(NAME, TESTED).file(name);
+    let bytes = output.file(SAMPLES).ok_or_else(|| file(SAMPLES).no_result(output, "samples of Locust"))?;
+    let mut requests = Vec::new();
+    let mut firsts = Vec::new();
+    let mut failed = 0;
+    file(SAMPLES).each_csv_row(bytes, |line, row: Row| {
+        let nanos = |ms: f64| file(SAMPLES).require(line, "time in milliseconds", units::nanos(ms, 1e6));
+        firsts.extend(row.first_ms.map(nanos).transpose()?.map(|first| first.0));
+        let start = file(SAMPLES).require(line, "start in seconds", units::nanos(row.start_time, 1e9))?;
+        failed += u64::from(row.status != 200);
+        let outcome = Outcome::Response { status: row.status };
+        requests.push(ReportedRequest { start_ns: Some(start.0), latency: nanos(row.whole_ms)?, outcome });
+        Ok(())
+    })?;
+    let mut gaps = Vec::new();
+    file(GAPS).each_csv_row(output.file(GAPS).unwrap_or_default(), |line, row: Gap| {
+        gaps.push(file(GAPS).require(line, "time in milliseconds", units::nanos(row.gap_ms, 1e6))?.0);
+        Ok(())
+    })?;
+    let report = ToolReport::from_requests(LatencyFrom::Send, requests, failed).with_computed_quantiles();
+    Ok(ToolReport { version: version(&output.stderr), streams: Some(streams(firsts, gaps)), ..report })
 }
 
 fn streams(firsts: Vec<u64>, gaps: Vec<u64>) -> StreamClaims {

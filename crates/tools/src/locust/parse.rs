@@ -23,7 +23,7 @@ const STATISTICS: OutputReader = ROWS.file(RESULT);
 /// if the numbers of requests differ.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.no_result(output, "statistics of Locust"))?;
-    let claims = statistics(bytes)?;
+    let (claims, _) = statistics(bytes)?;
     let mut report = ToolReport::from_claims(claims);
     if let Some(bytes) = output.file(SAMPLES) {
         (report.requests, report.notes) = samples(bytes)?;
@@ -78,35 +78,41 @@ struct RequestStats {
     response_times: BTreeMap<String, u64>,
 }
 
-/// Parses the statistics in JSON.
-pub(crate) fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
+/// Parses the statistics in JSON. Also returns the number of requests by latency in nanoseconds.
+pub(crate) fn statistics(bytes: &[u8]) -> Result<(Claims, BTreeMap<u64, u64>), ParseError> {
     let entries: Vec<RequestStats> = STATISTICS.json(bytes)?;
     let sum = |of: fn(&RequestStats) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
     let requests = sum(|entry| entry.num_requests);
     let total_ms: f64 = entries.iter().map(|entry| entry.total_response_time).sum();
     let max_ms = entries.iter().map(|entry| entry.max_response_time).fold(0.0, f64::max);
     let some = |ms: f64| if requests > 0 { units::nanos(ms, 1e6).map(|time| time.0) } else { None };
-    Ok(Claims {
-        quantiles: quantiles(&entries)?,
+    let counts = counts(&entries)?;
+    let claims = Claims {
+        quantiles: quantiles(&counts),
         mean_ns: some(total_ms / requests.max(1) as f64),
         max_ns: some(max_ms),
         measured: Some(requests),
         requests: Some(requests),
         failed: Some(sum(|entry| entry.num_failures)),
         ..Claims::silent(LatencyFrom::Send)
-    })
+    };
+    Ok((claims, counts))
 }
 
-fn quantiles(entries: &[RequestStats]) -> Result<Vec<ClaimedQuantile>, ParseError> {
+fn counts(entries: &[RequestStats]) -> Result<BTreeMap<u64, u64>, ParseError> {
     let mut counts = BTreeMap::<u64, u64>::new();
     for (rounded_ms, count) in entries.iter().flat_map(|entry| &entry.response_times) {
         let time = STATISTICS.require(None, format_args!("time in '{rounded_ms}'"), units::millis(rounded_ms))?;
         let sum = counts.entry(time.0).or_default();
         *sum = sum.saturating_add(*count);
     }
+    Ok(counts)
+}
+
+fn quantiles(counts: &BTreeMap<u64, u64>) -> Vec<ClaimedQuantile> {
     let all = counts.values().copied().fold(0, u64::saturating_add);
-    let claimed = |q| Some(ClaimedQuantile { q, value_ns: at_rank(&counts, rank_of(q, all))?, printed: false });
-    Ok([0.5, 0.9, 0.99, 0.999, 0.9999].into_iter().filter_map(claimed).collect())
+    let claimed = |q| Some(ClaimedQuantile { q, value_ns: at_rank(counts, rank_of(q, all))?, printed: false });
+    [0.5, 0.9, 0.99, 0.999, 0.9999].into_iter().filter_map(claimed).collect()
 }
 
 /// Returns the smallest value whose cumulative count reaches `rank`.

@@ -4,8 +4,8 @@ mod parse;
 mod sglang;
 mod vllm;
 
-pub use sglang::Sglang;
-pub use vllm::Vllm;
+pub(crate) use sglang::SGLANG;
+pub(crate) use vllm::{LIMITED, UNLIMITED};
 
 /// Tokens of an answer if the load does not say.
 const ANSWER_TOKENS: u64 = 30;

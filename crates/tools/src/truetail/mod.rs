@@ -4,98 +4,73 @@
 mod parse;
 mod streams;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 
 use self::parse::{SAMPLES, TESTED};
-use crate::{
-    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
-    ToolNotFound, ToolOutput, ToolReport, model,
-};
-
-/// truetail in one mode.
-pub enum Truetail {
-    /// An open loop, on a schedule.
-    Open,
-    /// A closed loop of users that wait for their answers.
-    Closed,
-    /// An open loop against a language model, whose answers are streams.
-    Model,
-}
+use crate::known_tool::KnownTool;
+use crate::{InstallHint, InstalledTool, Invocation, LoadSpec, SearchPath, ToolInfo, ToolNotFound, model};
 
 const PROGRAM: &str = "truetail";
 const RUN: &str = "run";
+const INSTALL: InstallHint = InstallHint::anywhere("this repository", "cargo build --release");
 /// Minimum of the drain limit. In longer runs it is 1.5 times the duration: a saturated service may need that long for
 /// its backlog.
 const MIN_DRAIN: Nanos = Nanos::from_secs(30);
 
-const OPEN: ToolInfo = ToolInfo {
-    name: "truetail",
-    label_model: LoadModelKind::Open,
-    clock: "from the intended start of each planned request; requests without an answer count as slower than every \
-            answer",
-    install: INSTALL,
-    tested_version: TESTED,
-};
+/// An open loop, on a schedule.
+pub(crate) static OPEN: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: "truetail",
+        label_model: LoadModelKind::Open,
+        clock: "from the intended start of each planned request; requests without an answer count as slower than every \
+                answer",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, load, &open(load))),
+    |output, _| parse::open(output),
+);
 
-const CLOSED: ToolInfo = ToolInfo {
-    name: "truetail-closed",
-    label_model: LoadModelKind::Closed,
-    clock: "from the moment a user sends, after waiting for the previous answer: all that a closed loop can know",
-    install: INSTALL,
-    tested_version: TESTED,
-};
+/// A closed loop of users that wait for their answers.
+pub(crate) static CLOSED: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: "truetail-closed",
+        label_model: LoadModelKind::Closed,
+        clock: "from the moment a user sends, after waiting for the previous answer: all that a closed loop can know",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| Ok(invocation(found, load, &format!("--model closed --users {}", load.users))),
+    |output, _| parse::closed(output),
+);
 
-const MODEL: ToolInfo = ToolInfo {
-    name: "truetail-llm",
-    label_model: LoadModelKind::Open,
-    clock: "time to first token from the intended start of each planned request; each gap between events that were not read \
-            together",
-    install: INSTALL,
-    tested_version: TESTED,
-};
+/// An open loop against a language model, whose answers are streams.
+pub(crate) static MODEL: KnownTool = KnownTool::new(
+    ToolInfo {
+        name: "truetail-llm",
+        label_model: LoadModelKind::Open,
+        clock: "time to first token from the intended start of each planned request; each gap between events that were not read \
+                together",
+        install: INSTALL,
+        tested_version: TESTED,
+    },
+    locate,
+    |found, load, _| {
+        let options = format!("{} --llm openai-completions", open(load));
+        Ok(invocation(found, load, &options).words("--data").arg(model::body(load).to_string()))
+    },
+    |output, _| parse::model(output),
+)
+.measuring_streams();
 
-const INSTALL: InstallHint = InstallHint::anywhere("this repository", "cargo build --release");
-
-impl Tool for Truetail {
-    fn info(&self) -> &ToolInfo {
-        match self {
-            Truetail::Open => &OPEN,
-            Truetail::Closed => &CLOSED,
-            Truetail::Model => &MODEL,
-        }
-    }
-
-    fn measures_streams(&self) -> bool {
-        matches!(self, Truetail::Model)
-    }
-
-    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
-        locate(search_path)
-    }
-
-    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
-        let open = format!("-r {} -c {} --drain {drain}", load.rate.as_per_second(), load.connections);
-        Ok(match self {
-            Truetail::Open => invocation(found, load, &open),
-            Truetail::Closed => invocation(found, load, &format!("--model closed --users {}", load.users)),
-            Truetail::Model => {
-                let body = model::body(load).to_string();
-                invocation(found, load, &format!("{open} --llm openai-completions")).words("--data").arg(body)
-            }
-        })
-    }
-
-    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
-        match self {
-            Truetail::Open => parse::open(output),
-            Truetail::Closed => parse::closed(output),
-            Truetail::Model => parse::model(output),
-        }
-    }
+fn open(load: &LoadSpec) -> String {
+    let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
+    format!("-r {} -c {} --drain {drain}", load.rate.as_per_second(), load.connections)
 }
 
 /// Locates the current program if it is truetail, or else the one on the path. Python may run this code too.
@@ -111,10 +86,9 @@ fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
 }
 
 fn invocation(found: &InstalledTool, load: &LoadSpec, model: &str) -> Invocation {
-    let mut invocation = Invocation::new(found, "run").arg(&load.url).words(&format!("-d {} {model}", load.duration));
-    if let Some(timeout) = load.timeout {
-        invocation = invocation.words(&format!("--timeout {timeout}"));
-    }
-    let invocation = invocation.words(&format!("--json --quiet --out {RUN}"));
+    let invocation = Invocation::new(found, "run").arg(&load.url).words(&format!("-d {} {model}", load.duration));
+    let invocation = invocation
+        .words_if(load.timeout.map(|timeout| format!("--timeout {timeout}")))
+        .words(&format!("--json --quiet --out {RUN}"));
     Invocation { outputs: vec![(SAMPLES, format!("{RUN}/{SAMPLES}"))], ..invocation }
 }
