@@ -11,7 +11,7 @@
 #             packages
 # make test-slurm   the script for Slurm on a real Slurm of four nodes; needs root and Debian's packages
 # make tools  installs those load tools and servers, from package registries
-# make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
+# make bench  truetail beside wrk, wrk2, oha and h2load, about an hour on a machine with nothing else to do
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
 # make instructions-check   fails if they exceed the last line by more than 3 %
 # make fuzz   what truetail reads that others wrote, damaged: answers of servers, requests, run folders, scenarios, outputs
