@@ -72,7 +72,8 @@ fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Op
     }
 }
 
-/// The q of a curve over `count` arrivals, ascending. The last is the middle of the share of the largest value.
+/// Returns the q values of a curve over `count` arrivals, ascending. The last one is in the middle of the range of q
+/// that has the largest value.
 fn curve_quantiles(count: u64) -> Vec<f64> {
     if count == 0 {
         return Vec::new();

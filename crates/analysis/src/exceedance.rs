@@ -104,8 +104,9 @@ impl ExceedanceCounts {
         }
     }
 
-    /// The design effect of the share of arrivals with a value of at least `from`: its variance over that of
-    /// independent arrivals, and the number of cosines behind the estimate. Returns `None` if the share is 0 or 1.
+    /// Returns the design effect of the share of arrivals with a value of at least `from`, and the number of cosines
+    /// behind the estimate. The design effect is the variance of the share, divided by its variance for independent
+    /// arrivals. Returns `None` if the share is 0 or 1.
     pub(crate) fn design_effect(&self, from: u64) -> Option<(f64, usize)> {
         let below = self.below(from);
         let share = below.iter().sum::<u64>() as f64 / self.total as f64;

@@ -35,7 +35,7 @@ impl KeyParser {
         bytes.iter().filter_map(|byte| self.add(*byte)).collect()
     }
 
-    /// Handles a pause in the input. A pending Esc was then the key itself.
+    /// Handles a pause in the input. A pending Esc is then the Esc key, not the start of a sequence.
     pub fn pause(&mut self) -> Option<Key> {
         let alone = self.pending == [ESCAPE];
         self.pending.clear();

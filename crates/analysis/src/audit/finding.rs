@@ -43,7 +43,7 @@ pub struct Evidence {
     pub code: &'static str,
     /// One sentence that states the fact with its numbers.
     pub message: String,
-    /// Numbers by name. Each name ends in its unit.
+    /// Numbers by name. The name of a number with a unit ends in that unit, such as `_ns`.
     #[serde(flatten)]
     pub numbers: serde_json::Map<String, serde_json::Value>,
 }
@@ -110,7 +110,7 @@ impl Audit {
         self.reported.iter().find(|one| one.q == q).map(|one| one.value_ns)
     }
 
-    /// Returns quantile `q` with the missing requests, or `None` if none are missing or the number is unknown.
+    /// Returns the corrected quantile `q`, or `None` if the finding is no omission or `q` was not estimated.
     pub fn corrected_at(&self, q: f64) -> Option<CorrectedQuantile> {
         self.corrected.iter().find(|one| one.q == q && self.finding.is_omission()).copied()
     }

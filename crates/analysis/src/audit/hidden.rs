@@ -1,4 +1,4 @@
-//! Upper bound on the requests that slow ones kept from being sent, for files that do not show stops.
+//! Upper bound on the share of requests that were not sent because of slow ones, for files that do not show stops.
 //!
 //! While all users wait for something slow, each has a slow request in flight. The share of time without any sending is
 //! therefore at most the share of slow requests in the total duration of all requests.
@@ -48,7 +48,8 @@ pub(super) fn at_most_slow(claims: &Claims, slow: u64) -> Option<Vec<(f64, u64)>
     Some(stretches.filter(|(_, value)| *value > slow).collect())
 }
 
-/// Computes [`share`] without what an open loop explains and what shows as a stop: requests of `visible` ns or more.
+/// Computes [`share`] without slow requests that an open loop explains, and without requests of `visible` ns or more,
+/// which show as a stop.
 pub(super) fn share_unseen(axis: &Axis<'_>, durations: &Histogram, resolution: u64, visible: u64) -> f64 {
     let slow = slow(durations);
     let stretch = axis.blocks.width().max(resolution);

@@ -14,7 +14,7 @@ pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) ->
 pub enum ExpectedDifference {
     /// No difference.
     Nothing,
-    /// The target of the requests: two builds of a service run side by side.
+    /// The target of the requests, such as two builds of a service on different ports.
     Target,
 }
 

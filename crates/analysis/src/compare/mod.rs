@@ -1,6 +1,6 @@
 //! Comparison of runs before and after a change: the ratio of their quantiles, with its interval.
 //!
-//! Requests of a run depend on each other, and runs differ by more than chance within a run explains. If a side has
+//! Requests of a run depend on each other, and two runs differ by more than the chance within one run. If a side has
 //! several runs, the interval of the ratio therefore comes from how these runs differ: each run is one estimate. With
 //! one run on each side, only the dependence within the runs is known, and [`Comparison::between_runs_known`] is false.
 

@@ -1,5 +1,5 @@
-//! Tests that drive a worker step by step and play the server too. The test decides what happens while the worker does
-//! not look, not the machine.
+//! Tests that drive a worker step by step and play the server too. So the test, and not the machine, decides what
+//! happens while the worker does not look.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

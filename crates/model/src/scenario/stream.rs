@@ -28,7 +28,7 @@ pub(super) fn read(stream: Option<&Section<'_>>, batch: Option<&Section<'_>>) ->
     let content = stream.map_or(Ok(StreamContent::default()), content)?;
     let pace = match (batch, stream) {
         (Some(batch), stream) => {
-            let in_step = "a batch has a pace of its own, which [service.batch] describes; leave it out";
+            let in_step = "[service.batch] sets the pace of a batch; leave it out";
             stream.map_or(Ok(()), |stream| stream.refuse(&PACE, in_step))?;
             StreamPace::Batched(read_batch(batch)?)
         }

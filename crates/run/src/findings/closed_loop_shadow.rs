@@ -28,7 +28,7 @@ pub struct ShadowQuantile {
     pub value_ns: Option<u64>,
     /// The run's own response time at this quantile divided by `value_ns`; `None` if either is unknown.
     pub omission_factor: Option<f64>,
-    /// True if the run's own value is a lower bound, and with it the factor.
+    /// True if the run's own value is only a lower bound. The factor is then a lower bound too.
     pub at_least: bool,
     /// Lower bound of the factor over several such tools; `None` if `omission_factor` is. Above 1, omission is proven.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,7 +47,9 @@ fn check_page(page: &Path, files: &[PathBuf]) -> Result<()> {
     let same =
         |file: &PathBuf| fs::canonicalize(file).is_ok_and(|file| fs::canonicalize(page).is_ok_and(|page| page == file));
     match files.iter().find(|file| same(file)) {
-        Some(file) => Err(usage_error(format!("--html would overwrite '{}', which is to be audited", file.display()))),
+        Some(file) => {
+            Err(usage_error(format!("--html would overwrite '{}', one of the files to audit", file.display())))
+        }
         None => Ok(()),
     }
 }

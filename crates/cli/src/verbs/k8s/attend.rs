@@ -23,9 +23,7 @@ pub(super) fn attend(args: &AttendArgs) -> Result<ExitCode> {
             ("begin", at) => begin(&args.file, at)?,
             ("stop", _) => stop(&args.file)?,
             _ => {
-                return Err(runtime_error(format!(
-                    "'{line}' is no order; known are clock, begin NANOSECONDS and stop"
-                )));
+                return Err(runtime_error(format!("unknown order '{line}'; use clock, begin NANOSECONDS or stop")));
             }
         };
         output::print(&format!("{answer}\n"))?;
