@@ -107,7 +107,7 @@ fn curves() -> Markup {
                     ": the closed loop with HdrHistogram's correction, which adds the values that the missing requests would "
                     "probably have had."
                 }
-                li { i.swatch.s-response {} b { "Open loop" } ": requests on a schedule that waits for nobody, timed from when they were due." }
+                li { i.swatch.s-response {} b { "Open loop" } ": requests on a schedule that does not wait for answers, timed from when they were due." }
                 li { i.swatch.s-truth {} b { "Truth" } ": what a perfect client measures on that schedule, computed exactly." }
             }
             div id="notes" {}

@@ -73,9 +73,9 @@ impl DemoSetup {
         let (at, length) = self.stall;
         let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
         format!(
-            "A server answers in {}, but {} into the run it freezes once, for {length}. It is measured twice for \
+            "A server answers in {}, but {} into the run it freezes once, for {length}. The demo measures it twice for \
              {duration}: first with {USERS} users who each wait for an answer before they send the next request \
-             (closed loop), then on a schedule that waits for nobody (open loop).",
+             (closed loop), then on a schedule that does not wait for answers (open loop).",
             self.scenario.service.baseline,
             at.since_origin(),
         )
