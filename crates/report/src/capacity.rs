@@ -170,11 +170,11 @@ fn headline(report: &CapacityReport) -> String {
 
 fn why_not(report: &CapacityReport) -> &'static str {
     match report.stopped_by {
-        Some("user") => "the search was stopped; the same command goes on",
-        Some("service_gone") => "the server does not answer any more; the same command goes on",
+        Some("user") => "the search was stopped; the same command continues it",
+        Some("service_gone") => "the server no longer answers; the same command continues the search",
         Some("error") => "a probe could not be made",
         Some("time_too_short") => "--max-time is too short for the next probe; give it more",
-        _ => "the time is up; the same command goes on, or give it more with --max-time",
+        _ => "the time is up; the same command continues the search, or give it more with --max-time",
     }
 }
 

@@ -74,10 +74,9 @@ fn begins(journal: &Journal) -> String {
 
 fn exit_code(report: &CapacityReport, ended: &SearchOutcome, signal: Option<i32>) -> Result<ExitCode> {
     match &ended.stopped {
-        Some(StopReason::ServiceGone(why) | StopReason::Failed(why)) => Err(runtime_error(format!(
-            "the search stopped: {why}; {}; the same command goes on with it",
-            report.so_far()
-        ))),
+        Some(StopReason::ServiceGone(why) | StopReason::Failed(why)) => {
+            Err(runtime_error(format!("the search stopped: {why}; {}; the same command continues it", report.so_far())))
+        }
         Some(StopReason::Interrupted) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
         Some(StopReason::TimeUp) => Ok(ExitCode::Open),
         None => Ok(match ended.finding.state {
