@@ -147,5 +147,6 @@ pub(crate) fn head_fields(bytes: &[u8], list: &mut FieldList) {
 
 /// Returns true if `bytes` contains an empty line, with or without carriage returns.
 pub(super) fn has_blank_line(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
+    let mut line_ends = memchr::memchr_iter(b'\n', bytes);
+    line_ends.any(|end| matches!(bytes[end + 1..], [b'\n', ..] | [b'\r', b'\n', ..]))
 }
