@@ -174,7 +174,7 @@ impl ResponseParser {
         self.partial.extend_from_slice(&bytes[..room]);
         // Only a blank line can end a head. Parsing at each segment would take quadratic time.
         let may_end = has_blank_line(&self.partial[before.saturating_sub(3)..]) || self.partial.len() > HEAD_LIMIT;
-        if may_end && let Some(head) = parse_head(&self.partial, self.is_head_request)? {
+        if may_end && let Some(head) = cache.parse(&self.partial, self.is_head_request)? {
             let used = head.length - before;
             self.partial.truncate(head.length);
             return self.take_head(Head { length: used, ..head }).map(Some);
