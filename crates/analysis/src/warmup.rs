@@ -2,9 +2,8 @@
 
 use truetail_model::record::{
     Histogram, IntervalBooks, Metric, Recorder, RecorderOptions, RequestRecord, Samples, SecondCounts, Snapshot,
-    SparseHistogram,
 };
-use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_run::Run;
 
 use crate::metric_distributions;
@@ -106,7 +105,7 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
     let (head, rest) = books.split_at(first_book.min(books.len()));
     let mut snapshot = Snapshot {
         metrics: std::array::from_fn(|i| whole.metrics[i].without(&before(whole, first, Metric::ALL[i]))),
-        error_status_time: whole.error_status_time.without(&sum(head.iter().map(|row| &row.error_status_time))),
+        error_status_time: whole.error_status_time.without(&sum(head.iter().flat_map(|row| row.error_status_time.buckets()))),
         seconds: seconds_from(&whole.seconds, from.second()),
         intervals: intervals.from_interval(first),
         books: whole.books.from_interval(first_book),
@@ -125,12 +124,12 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
 }
 
 fn before(whole: &Snapshot, first: usize, metric: Metric) -> Histogram {
-    sum(whole.intervals.rows().iter().take(first).map(|row| row.metric(metric)))
+    sum(whole.intervals.rows().iter().take(first).flat_map(|row| row.metric(metric).buckets()))
 }
 
-fn sum<'a>(parts: impl Iterator<Item = &'a SparseHistogram>) -> Histogram {
+fn sum(buckets: impl Iterator<Item = (Nanos, u64)>) -> Histogram {
     let mut sum = Histogram::new();
-    parts.flat_map(SparseHistogram::buckets).for_each(|(value, count)| sum.record_n(value, count));
+    buckets.for_each(|(value, count)| sum.record_n(value, count));
     sum
 }
 

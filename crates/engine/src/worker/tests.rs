@@ -206,7 +206,7 @@ fn many_answers_before_the_end_are_not_in_flight() {
     let mut streams = stage.send_all(SEVERAL_REPORTS);
     let (answered, hung) = streams.split_at_mut(SEVERAL_REPORTS as usize - 5);
     answer_all(answered);
-    let tally = *stage.worker.finish(CpuTime::default()).recorder.tally();
+    let tally = stage.worker.finish(CpuTime::default()).recorder.tally();
     assert_eq!((tally.responses, tally.in_flight_at_end), (SEVERAL_REPORTS - 5, hung.len() as u64));
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cause, Mergeable, Outcome, RequestRecord, SparseHistogram, Tally};
+use super::{Cause, CompactHistogram, Mergeable, Outcome, RequestRecord, Tally};
 use crate::time::Timestamp;
 
-/// Statuses from 0 to 999.
-pub(super) const STATUSES: usize = 1000;
+/// Highest status with its own count, which includes all above it.
+const MAX_STATUS: u16 = 999;
 
 /// Books of one interval, by intended start. They are kept in memory during a run, and are in no run folder.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -18,7 +18,7 @@ pub struct IntervalBooks {
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Response time of answers with an error status.
-    pub error_status_time: SparseHistogram,
+    pub error_status_time: CompactHistogram,
     /// Bytes of answers.
     pub bytes_in: u64,
     /// Latest end of these arrivals.
@@ -26,12 +26,14 @@ pub struct IntervalBooks {
 }
 
 impl IntervalBooks {
+    /// Counts the outcome of an arrival.
+    #[inline]
     pub(super) fn count(&mut self, record: &RequestRecord) {
         self.tally.count(record.outcome);
         self.bytes_in += record.bytes_in;
         self.last_end = self.last_end.max(record.end);
         if let Outcome::Response { status } = record.outcome {
-            *self.statuses.entry(status.min(STATUSES as u16 - 1)).or_default() += 1;
+            *self.statuses.entry(status.min(MAX_STATUS)).or_default() += 1;
             if status >= 400 {
                 self.error_status_time.record_n(record.response_time(), 1);
             }

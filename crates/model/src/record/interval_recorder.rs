@@ -7,9 +7,9 @@ use std::array;
 
 use super::exact_statistics::ExactStatistics;
 use super::intervals::{ByInterval, CoarseningIntervals, Distributions};
-use super::seconds::row_of;
+use super::seconds::{MAX_ROWS, row_of};
 use super::sparse::HotHistogram;
-use super::{Histogram, IntervalBooks, Metric, RequestRecord};
+use super::{Histogram, IntervalBooks, Metric, RequestRecord, Tally};
 use crate::time::{Nanos, Timestamp};
 
 /// Number of intervals at which their length doubles. The analysis of dependence needs four for each of its stretches.
@@ -44,10 +44,18 @@ pub(super) struct IntervalRecorder {
 impl IntervalRecorder {
     /// Creates a recorder with room for `expected` seconds, and in dense form for times up to `highest`.
     pub(super) fn new(expected: usize, highest: Nanos) -> IntervalRecorder {
-        let room = expected.min(MAX_INTERVALS);
+        IntervalRecorder::with_intervals(0, expected.min(MAX_INTERVALS), highest)
+    }
+
+    /// Creates a recorder with one interval that never ends, in dense form for times up to `highest`.
+    pub(super) fn undivided(highest: Nanos) -> IntervalRecorder {
+        IntervalRecorder::with_intervals(MAX_ROWS.ilog2(), 1, highest)
+    }
+
+    fn with_intervals(shift: u32, room: usize, highest: Nanos) -> IntervalRecorder {
         IntervalRecorder {
-            distributions: CoarseningIntervals::with_room_for(room),
-            books: CoarseningIntervals::with_room_for(room),
+            distributions: CoarseningIntervals::new(shift, room),
+            books: CoarseningIntervals::new(shift, room),
             hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
             totals: [ExactStatistics::default(); Metric::COUNT],
             records_until_flush: MAX_DENSE_RECORDS,
@@ -178,6 +186,14 @@ impl IntervalRecorder {
         self.distributions.double();
         self.books.double();
         self.newest /= 2;
+    }
+
+    /// Returns the tally of all intervals.
+    pub(super) fn tally(&self) -> Tally {
+        self.books.iter().fold(Tally::default(), |mut sum, row| {
+            sum.merge(&row.tally);
+            sum
+        })
     }
 
     /// Returns distributions and books by interval, and the distributions of the whole run, the sum of its intervals.

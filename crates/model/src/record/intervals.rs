@@ -85,6 +85,14 @@ impl<T: Mergeable> ByInterval<T> {
         other.rows.iter().enumerate().for_each(|(i, row)| self.row_mut(i >> by).merge(row));
     }
 
+    /// Returns the sum of all rows.
+    pub(super) fn sum(&self) -> T {
+        self.rows.iter().fold(T::default(), |mut sum, row| {
+            sum.merge(row);
+            sum
+        })
+    }
+
     /// Returns the same intervals, empty before interval `first`.
     pub fn from_interval(&self, first: usize) -> ByInterval<T> {
         let keep = |(i, row): (usize, &T)| if i < first { T::default() } else { row.clone() };
@@ -130,8 +138,9 @@ pub(super) struct CoarseningIntervals<T> {
 }
 
 impl<T: Mergeable> CoarseningIntervals<T> {
-    pub(super) fn with_room_for(most: usize) -> CoarseningIntervals<T> {
-        CoarseningIntervals { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
+    /// Creates rows of 2^`shift` seconds, with room for `most`.
+    pub(super) fn new(shift: u32, most: usize) -> CoarseningIntervals<T> {
+        CoarseningIntervals { rows: ByInterval { shift, rows: Vec::with_capacity(most) }, fine: Vec::new() }
     }
 
     pub(super) fn interval_of(&self, second: usize) -> usize {
@@ -141,6 +150,11 @@ impl<T: Mergeable> CoarseningIntervals<T> {
     /// Returns the row of interval i, which may still lack some of its half-intervals.
     pub(super) fn row(&mut self, i: usize) -> &mut T {
         self.rows.row_mut(i)
+    }
+
+    /// Returns every row, and the half-intervals that must still be added to one.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.rows.rows.iter().chain(&self.fine)
     }
 
     pub(super) fn double(&mut self) {

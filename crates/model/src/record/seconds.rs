@@ -35,7 +35,7 @@ pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
 }
 
 /// Maximum number of rows of a run (twelve days). Later events count in the last row.
-const MAX_ROWS: usize = 1 << 20;
+pub(super) const MAX_ROWS: usize = 1 << 20;
 
 /// Room is reserved for at most this many rows (a day).
 const MAX_RESERVED_ROWS: usize = 86_400;
