@@ -119,7 +119,7 @@ fn below_bucket(value: u64) -> u64 {
 }
 
 fn failed(row: &IntervalBooks, error_statuses: bool) -> Stretch {
-    let errors: u64 = row.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    let errors: u64 = row.statuses.iter().filter(|(status, _)| *status >= 400).map(|(_, n)| n).sum();
     // Requests that have not ended are only in `planned`, so these two counters leave them out.
     let requests = row.tally.issued + row.tally.never_issued;
     let bad = row.tally.unanswered() + if error_statuses { errors } else { 0 };

@@ -13,7 +13,7 @@ impl TargetRequests {
             method: self.method().as_str().to_owned(),
             url: self.url().to_owned(),
             tally: ledger.tally,
-            statuses: ledger.statuses.clone(),
+            statuses: ledger.statuses.to_map(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cause, CompactHistogram, Mergeable, Outcome, RequestRecord, Tally};
+use super::{Cause, CompactHistogram, Mergeable, Outcome, RequestRecord, StatusCounts, Tally};
 use crate::time::Timestamp;
 
 /// Highest status with its own count, which includes all above it.
@@ -14,7 +14,7 @@ pub struct IntervalBooks {
     /// Books of the measured arrivals intended in this interval.
     pub tally: Tally,
     /// Answers by HTTP status.
-    pub statuses: BTreeMap<u16, u64>,
+    pub statuses: StatusCounts,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Response time of answers with an error status.
@@ -33,7 +33,7 @@ impl IntervalBooks {
         self.bytes_in += record.bytes_in;
         self.last_end = self.last_end.max(record.end);
         if let Outcome::Response { status } = record.outcome {
-            *self.statuses.entry(status.min(MAX_STATUS)).or_default() += 1;
+            self.statuses.add(status.min(MAX_STATUS), 1);
             if status >= 400 {
                 self.error_status_time.record_n(record.response_time(), 1);
             }
@@ -47,7 +47,7 @@ impl IntervalBooks {
 impl Mergeable for IntervalBooks {
     fn merge(&mut self, other: &IntervalBooks) {
         self.tally.merge(&other.tally);
-        other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
+        self.statuses.merge(&other.statuses);
         other.causes.iter().for_each(|(cause, n)| *self.causes.entry(*cause).or_default() += n);
         self.error_status_time.merge(&other.error_status_time);
         self.bytes_in += other.bytes_in;

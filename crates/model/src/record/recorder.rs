@@ -125,7 +125,7 @@ impl Recorder {
         Snapshot {
             tally: whole.tally,
             warmup: self.warmup,
-            statuses: whole.statuses,
+            statuses: whole.statuses.to_map(),
             causes: whole.causes,
             metrics,
             error_status_time: whole.error_status_time.to_histogram(),

@@ -53,7 +53,7 @@ impl Snapshot {
     /// Adds the books of one interval. Distributions and rows stay as they are.
     pub fn add_books(&mut self, books: &IntervalBooks) {
         self.tally.merge(&books.tally);
-        books.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
+        books.statuses.iter().for_each(|(status, n)| *self.statuses.entry(status).or_default() += n);
         books.causes.iter().for_each(|(cause, n)| *self.causes.entry(*cause).or_default() += n);
         self.bytes_in += books.bytes_in;
         self.last_end = self.last_end.max(books.last_end);

@@ -1,8 +1,6 @@
 //! Books and distributions of one target.
 
-use std::collections::BTreeMap;
-
-use super::{Outcome, RequestRecord, Tally, TargetTimes};
+use super::{Outcome, RequestRecord, StatusCounts, Tally, TargetTimes};
 
 /// Outcomes and times of the measured arrivals of one target.
 #[derive(Clone, Default, Debug)]
@@ -10,7 +8,7 @@ pub struct TargetLedger {
     /// Numbers of arrivals by outcome.
     pub tally: Tally,
     /// Answers by HTTP status.
-    pub statuses: BTreeMap<u16, u64>,
+    pub statuses: StatusCounts,
     /// Distributions of their times.
     pub times: TargetTimes,
 }
@@ -33,7 +31,7 @@ impl TargetLedger {
     pub fn record(&mut self, record: &RequestRecord) {
         self.tally.count(record.outcome);
         if let Outcome::Response { status } = record.outcome {
-            *self.statuses.entry(status).or_default() += 1;
+            self.statuses.add(status, 1);
         }
         self.times.record(record);
     }
