@@ -48,26 +48,36 @@ pub(super) fn rows_for(expected: usize) -> Vec<SecondCounts> {
     Vec::with_capacity(expected.min(MAX_RESERVED_ROWS))
 }
 
-fn row(rows: &mut Vec<SecondCounts>, second: usize) -> &mut SecondCounts {
-    let row = row_of(second);
-    if row >= rows.len() {
-        rows.resize(row + 1, SecondCounts::default());
+#[inline]
+fn make_room_for(rows: &mut Vec<SecondCounts>, last: usize) {
+    if last >= rows.len() {
+        resize(rows, last + 1);
     }
-    &mut rows[row]
+}
+
+/// Kept out of line, so that the hot path stays short.
+#[cold]
+#[inline(never)]
+fn resize(rows: &mut Vec<SecondCounts>, len: usize) {
+    rows.resize(len, SecondCounts::default());
 }
 
 /// Counts `n` never-issued arrivals like the one of `record`.
 pub(super) fn count_unissued(rows: &mut Vec<SecondCounts>, record: &RequestRecord, n: u64) {
-    row(rows, record.intended_start.second()).planned += n;
-    row(rows, record.end.second());
+    let [intended, ended] = [record.intended_start, record.end].map(|instant| row_of(instant.second()));
+    make_room_for(rows, intended.max(ended));
+    rows[intended].planned += n;
 }
 
 pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
-    row(rows, record.intended_start.second()).planned += 1;
+    let instants = [record.intended_start, record.actual_start, record.end];
+    let [intended, started, ended] = instants.map(|instant| row_of(instant.second()));
+    make_room_for(rows, intended.max(started).max(ended));
+    rows[intended].planned += 1;
     if record.outcome != Outcome::NeverIssued {
-        row(rows, record.actual_start.second()).sent += 1;
+        rows[started].sent += 1;
     }
-    let ended = row(rows, record.end.second());
+    let ended = &mut rows[ended];
     match record.outcome {
         Outcome::Response { status } => {
             ended.completed += 1;
