@@ -264,18 +264,19 @@ impl HotHistogram {
     #[inline]
     pub(super) fn record_n(&mut self, value: Nanos, n: u32) {
         let bucket = bucket_of(value.0);
-        if bucket >= self.counts.len() {
-            self.make_room_for(bucket);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += n,
+            None => self.append(bucket, n),
         }
-        self.counts[bucket] += n;
         self.totals.add(value, u64::from(n));
     }
 
-    /// Kept out of line, so that the hot path stays short.
+    /// Makes room for a bucket with `n` values. Kept out of line, so that the hot path stays short.
     #[cold]
     #[inline(never)]
-    fn make_room_for(&mut self, bucket: usize) {
-        self.counts.resize(bucket + 1, 0);
+    fn append(&mut self, bucket: usize, n: u32) {
+        self.counts.resize(bucket, 0);
+        self.counts.push(n);
     }
 
     pub(super) fn is_empty(&self) -> bool {
