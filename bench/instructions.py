@@ -2,7 +2,8 @@
 """Instructions per request, counted by valgrind's callgrind: make instructions, make instructions-check, or bench/instructions.py --help.
 
 Runs `bench-instructions`, which reads no clock, with N and with 2N requests, so that startup and shutdown cancel out, and
-writes a line to bench/results/instructions.csv. With --check it writes nothing, and fails if the total grew. The columns and their limits are explained in bench/README.md.
+writes a line to bench/results/instructions.csv. With --check it writes nothing, and fails if the total grew. Without valgrind
+--check only says so, unless TRUETAIL_STRICT is 1. The columns and their limits are explained in bench/README.md.
 """
 
 import argparse
@@ -106,8 +107,8 @@ def main():
         parser.error("--requests must be at least 1")
     missing = [program for program in ("valgrind", "callgrind_annotate") if not shutil.which(program)]
     if missing:
-        print(f"{missing[0]} is not here, and instructions are counted with it: apt-get install -y valgrind", file=sys.stderr)
-        sys.exit(2)
+        print(f"SKIPPED: the count of instructions: no {missing[0]} (apt-get install -y valgrind)")
+        sys.exit(0 if options.check and os.environ.get("TRUETAIL_STRICT") != "1" else 2)
     output("cargo", "build", "--quiet", "--profile", "profiling", "--locked", "-p", "truetail-bench", "--bin", "bench-instructions")
     line = {"commit": commit(), "date": output("git", "log", "-1", "--format=%cs").strip(), **per_request(options.requests), "rustc": output("rustc", "--version").split()[1]}
     known = stored(options.out)
