@@ -103,9 +103,10 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
     let first = intervals.interval_of(from.second());
     let first_book = whole.books.interval_of(from.second());
     let (head, rest) = books.split_at(first_book.min(books.len()));
+    let errors_before = sum(head.iter().flat_map(|row| row.error_status_time.buckets()));
     let mut snapshot = Snapshot {
         metrics: std::array::from_fn(|i| whole.metrics[i].without(&before(whole, first, Metric::ALL[i]))),
-        error_status_time: whole.error_status_time.without(&sum(head.iter().flat_map(|row| row.error_status_time.buckets()))),
+        error_status_time: whole.error_status_time.without(&errors_before),
         seconds: seconds_from(&whole.seconds, from.second()),
         intervals: intervals.from_interval(first),
         books: whole.books.from_interval(first_book),

@@ -124,7 +124,8 @@ fn recording_within_an_interval_allocates_nothing() {
 /// Error statuses in the current interval, and late records in an interval that is over.
 #[test]
 fn what_is_new_in_an_interval_is_allocated_once() {
-    for (per_second, status, is_over) in [(true, 503, false), (false, 503, false), (true, 200, true), (true, 503, true)] {
+    let cases = [(true, 503, false), (false, 503, false), (true, 200, true), (true, 503, true)];
+    for (per_second, status, is_over) in cases {
         let mut recorder = recorder(per_second);
         recorder.record(&answer(0, status));
         if is_over {
