@@ -1,12 +1,22 @@
 //! The times of streams.
 
 use truetail_model::record::CompactHistogram;
+use truetail_model::time::Nanos;
 use truetail_run::{
     Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StreamFacts, StreamFindings, StreamTime,
 };
 
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
+
+/// An assumption about values about which nothing is known, and their number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Untold {
+    /// They are below all others.
+    Smallest(u64),
+    /// They never came.
+    Largest(u64),
+}
 
 /// A distribution of streams that a gate may be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,10 +58,26 @@ impl StreamMetric {
     }
 
     fn population(self, streams: &StreamFacts) -> Population {
+        self.population_with(streams, Untold::Smallest(0))
+    }
+
+    fn population_with(self, streams: &StreamFacts, untold: Untold) -> Population {
         let (known, censored, failed) = self.parts();
-        let of = |time| streams.times.get(time).to_histogram();
-        let of_some = |time: Option<StreamTime>| time.map(of).unwrap_or_default();
-        Population::without_order(of(known), of_some(censored), of_some(failed))
+        let of = |time: Option<StreamTime>, untold: u64| {
+            let mut times = time.map(|time| streams.times.get(time).clone()).unwrap_or_default();
+            times.record_n(Nanos::ZERO, untold);
+            times.to_histogram()
+        };
+        let (smallest, largest) = match untold {
+            Untold::Smallest(count) => (count, 0),
+            Untold::Largest(count) => (0, count),
+        };
+        Population::without_order(of(Some(known), smallest), of(censored, 0), of(failed, largest))
+    }
+
+    /// Returns a quantile if there are also values about which nothing is known.
+    pub(crate) fn quantile_with(self, streams: &StreamFacts, q: f64, untold: Untold) -> Quantile {
+        quantile_of(&self.population_with(streams, untold), q)
     }
 
     pub(crate) fn quantile(self, streams: &StreamFacts, q: f64) -> Quantile {

@@ -82,17 +82,18 @@ fn distributions<'a>(
 ) -> Vec<Named<'a>> {
     let of = |time: StreamTime| streams.times.get(time);
     let last = findings.stream.as_ref().map(|streams| streams.last_event_time.clone()).unwrap_or_default();
-    let mut named = vec![
-        ("ttft", found.first_content_time.clone(), of(StreamTime::FirstContent)),
-        ("itl", found.content_gap.clone(), of(StreamTime::ContentGap)),
-        ("e2el", last, of(StreamTime::LastEvent)),
+    let figures = [
+        (llm.unmeasured.first_content, ("ttft", &found.first_content_time, StreamTime::FirstContent)),
+        (llm.unmeasured.gaps, ("itl", &found.content_gap, StreamTime::ContentGap)),
+        (0, ("e2el", &last, StreamTime::LastEvent)),
+        (
+            llm.tokens.unknown_time_per_output_token,
+            ("tpot", &found.time_per_output_token, StreamTime::TimePerOutputToken),
+        ),
     ];
-    // Over only some answers, the figure would be misleading.
-    if llm.tokens.unknown_time_per_output_token == 0 {
-        let per_token = (found.time_per_output_token.clone(), of(StreamTime::TimePerOutputToken));
-        named.push(("tpot", per_token.0, per_token.1));
-    }
-    named
+    // Over only some answers, a figure would be misleading.
+    let known = figures.into_iter().filter(|(unknown, _)| *unknown == 0);
+    known.map(|(_, (name, times, values))| (name, times.clone(), of(values))).collect()
 }
 
 /// Returns mean, deviation, median and percentiles in milliseconds, if known. Mean and deviation need all values.

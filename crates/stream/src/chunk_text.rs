@@ -1,11 +1,14 @@
 //! Text of an answer of a language model, and of one of its events, for a tokenizer.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::mem;
 
 use serde::Deserialize;
 use serde_json::Value;
 use truetail_run::LlmApi;
+
+use crate::dialect::Member;
 
 /// Limit on the bytes that are kept of one answer.
 const MAX_BYTES: usize = 1 << 20;
@@ -74,32 +77,21 @@ struct Choice<'a> {
     delta: Option<Delta<'a>>,
 }
 
+/// The members of a delta by name.
 #[derive(Deserialize)]
-struct Delta<'a> {
-    #[serde(default, borrow)]
-    reasoning_content: Option<Part<'a>>,
-    #[serde(default, borrow)]
-    reasoning: Option<Part<'a>>,
-    #[serde(default, borrow)]
-    content: Option<Part<'a>>,
-    #[serde(default, borrow)]
-    refusal: Option<Part<'a>>,
-    #[serde(default)]
-    tool_calls: Value,
-    #[serde(default)]
-    function_call: Value,
-}
+struct Delta<'a>(#[serde(borrow)] BTreeMap<Cow<'a, str>, Part<'a>>);
 
 impl Delta<'_> {
-    fn add_to<'p>(&'p self, text: &mut String) -> bool {
-        let has_calls = [&self.tool_calls, &self.function_call].into_iter().any(is_filled);
-        let filled = |part: &'p Option<Part<'_>>| part.as_ref().filter(|part| part.is_filled());
-        let one = filled(&self.reasoning_content);
-        let other = filled(&self.reasoning);
-        // Some servers send reasoning under both names.
-        let is_one = one.zip(other).is_none_or(|(one, other)| one == other);
-        let parts = [one.or(other), filled(&self.content), filled(&self.refusal)];
-        parts.into_iter().flatten().all(|part| part.add_to(text)) && is_one && !has_calls
+    /// Adds the reasoning, then the answer.
+    fn add_to(&self, text: &mut String) -> bool {
+        let filled = || self.0.iter().filter(|(_, part)| part.is_filled());
+        let of = |wanted: Member| filled().filter(move |(name, _)| Member::named(name) == wanted).map(|(_, part)| part);
+        // Some servers send reasoning under several names, also as text and as a list of parts.
+        let mut reasoning = of(Member::Reasoning).filter(|part| matches!(part, Part::Text(_)));
+        let one = reasoning.next().or_else(|| of(Member::Reasoning).next());
+        let is_one = reasoning.all(|other| Some(other) == one);
+        let has_others = of(Member::Call).chain(of(Member::Unknown)).next().is_some();
+        one.into_iter().chain(of(Member::Answer)).all(|part| part.add_to(text)) && is_one && !has_others
     }
 }
 
@@ -159,12 +151,16 @@ mod tests {
             (r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}"#, "so hm", true),
             (r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_content":""}}]}"#, "so hm", true),
             (r#"{"choices":[{"delta":{"content":"a","refusal":"b","tool_calls":[]}}]}"#, "so ab", true),
+            (r#"{"choices":[{"delta":{"content":"","thinking":"hm","role":"assistant"}}]}"#, "so hm", true),
+            (r#"{"choices":[{"delta":{"reasoning":"hm","reasoning_details":[{"text":"hm"}]}}]}"#, "so hm", true),
             (r#"{"choices":[],"usage":{"completion_tokens":3}}"#, "so ", true),
             (r#"{"usage":{"completion_tokens":3}}"#, "so ", true),
             // Content that cannot be counted.
             (r#"{"choices":[{"delta":{"reasoning":"ha","reasoning_content":"hm"}}]}"#, "so hm", false),
             (r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"content":{"parts":["a"]}}}]}"#, "so ", false),
+            (r#"{"choices":[{"delta":{"reasoning_details":[{"text":"hm"}]}}]}"#, "so ", false),
+            (r#"{"choices":[{"delta":{"content":"a","monologue":"hm"}}]}"#, "so a", false),
             (r#"{"choices":[{"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}"#, "so ", false),
         ] {
             assert_eq!(collect_text(LlmApi::OpenaiChat, data), (text.to_owned(), is_all), "{data}");

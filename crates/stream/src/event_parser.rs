@@ -8,6 +8,8 @@ pub const MAX_DATA_BYTES: usize = 64 * 1024;
 const DATA_ROOM_KEPT: usize = 4 * 1024;
 /// Bytes that are kept of a field name: one more than the longest known names have (`event`, `retry`).
 const MAX_NAME_BYTES: usize = 6;
+/// The type of events that report an error.
+const ERROR_TYPE: &[u8] = b"error";
 /// Byte order mark of UTF-8, allowed before the first line.
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
@@ -19,6 +21,8 @@ pub struct ServerSentEvent<'a> {
     pub data: &'a [u8],
     /// Length of the whole data in bytes, including bytes that were not kept.
     pub data_bytes: u64,
+    /// The event has the type `error`.
+    pub is_error: bool,
 }
 
 impl ServerSentEvent<'_> {
@@ -39,8 +43,12 @@ enum At {
     /// Right after the colon of a `data` field. A space here is not part of the value.
     ValueStart,
     Value,
+    /// Right after the colon of an `event` field.
+    TypeStart,
+    /// In the value of an `event` field that so far is the first bytes of [`ERROR_TYPE`], as many as this.
+    Type(usize),
     Comment,
-    /// In the value of a field other than `data`, or in a name that is longer than any known name.
+    /// In the value of another field, of a type that is not [`ERROR_TYPE`], or in a name longer than any known name.
     Other,
 }
 
@@ -57,6 +65,8 @@ pub struct EventParser {
     data: Vec<u8>,
     /// Bytes of data, including a line feed after each `data` field.
     data_bytes: u64,
+    /// The last `event` field of the current event says `error`.
+    is_error: bool,
 }
 
 impl Default for EventParser {
@@ -68,12 +78,19 @@ impl Default for EventParser {
 impl EventParser {
     /// Creates a parser at the start of a stream.
     pub fn new() -> EventParser {
-        EventParser { at: At::Mark(0), after_return: false, name: [0; MAX_NAME_BYTES], data: Vec::new(), data_bytes: 0 }
+        EventParser {
+            at: At::Mark(0),
+            after_return: false,
+            name: [0; MAX_NAME_BYTES],
+            data: Vec::new(),
+            data_bytes: 0,
+            is_error: false,
+        }
     }
 
     /// Prepares for another stream and keeps the capacity for data.
     pub fn restart(&mut self) {
-        (self.at, self.after_return, self.data_bytes) = (At::Mark(0), false, 0);
+        (self.at, self.after_return, self.data_bytes, self.is_error) = (At::Mark(0), false, 0, false);
         self.data.clear();
     }
 
@@ -86,6 +103,11 @@ impl EventParser {
     /// Returns true if the stream is inside an event. An event is lost if its stream ends inside it.
     pub fn is_inside_event(&self) -> bool {
         self.data_bytes > 0 || matches!(self.at, At::Name(_) | At::ValueStart | At::Value)
+    }
+
+    /// Returns the kept data of the event that the stream is inside of.
+    pub fn unfinished_data(&self) -> &[u8] {
+        self.data.strip_suffix(b"\n").unwrap_or(&self.data)
     }
 
     /// Returns the bytes of memory that the parser holds.
@@ -108,6 +130,12 @@ impl EventParser {
                     self.at = At::Value;
                     usize::from(*first == b' ')
                 }
+                At::TypeStart => {
+                    self.is_error = false;
+                    self.at = At::Type(0);
+                    usize::from(*first == b' ')
+                }
+                At::Type(same) => self.event_type(same, *first),
                 At::Value | At::Comment | At::Other => self.line(rest),
             };
             rest = &rest[used..];
@@ -150,7 +178,22 @@ impl EventParser {
     }
 
     fn end_of_name(&mut self, length: usize) {
-        self.at = if &self.name[..length] == b"data" { At::ValueStart } else { At::Other };
+        self.at = match &self.name[..length] {
+            b"data" => At::ValueStart,
+            b"event" => At::TypeStart,
+            _ => At::Other,
+        };
+    }
+
+    /// Compares a byte of the type of an event after `same` equal ones. Leaves the end of the line to [`Self::line`].
+    fn event_type(&mut self, same: usize, byte: u8) -> usize {
+        if matches!(byte, b'\r' | b'\n') {
+            self.is_error = same == ERROR_TYPE.len();
+            self.at = At::Other;
+            return 0;
+        }
+        self.at = if ERROR_TYPE.get(same) == Some(&byte) { At::Type(same + 1) } else { At::Other };
+        1
     }
 
     /// Reads what `bytes` has of the rest of a line whose kind is known.
@@ -168,8 +211,11 @@ impl EventParser {
     }
 
     fn end_of_line(&mut self) {
-        if matches!(self.at, At::ValueStart | At::Value) {
-            self.add(b"\n");
+        match self.at {
+            At::ValueStart | At::Value => self.add(b"\n"),
+            // A field without a colon has an empty value.
+            At::TypeStart => self.is_error = false,
+            _ => {}
         }
     }
 
@@ -182,13 +228,14 @@ impl EventParser {
 
     /// Ends an event at an empty line. An event without data is dropped.
     fn dispatch(&mut self, on_event: &mut impl FnMut(ServerSentEvent<'_>)) {
+        let is_error = std::mem::take(&mut self.is_error);
         if self.data_bytes == 0 {
             return;
         }
         // The line feed after the last field does not count.
         let data_bytes = self.data_bytes - 1;
         let kept = data_bytes.min(MAX_DATA_BYTES as u64) as usize;
-        on_event(ServerSentEvent { data: &self.data[..kept], data_bytes });
+        on_event(ServerSentEvent { data: &self.data[..kept], data_bytes, is_error });
         self.data.clear();
         self.data_bytes = 0;
     }

@@ -5,7 +5,8 @@
 //! | `event_parser` | server-sent events, without I/O |
 //! | `options` | options, and the rule that tells which answers are streams |
 //! | `open_stream` | the clocks of one answer |
-//! | `chunk` | the meaning of one event of a language model, without I/O |
+//! | `chunk` | the meaning of one event of a language model |
+//! | `dialect/` | the readers of such an event, a file for each dialect, without I/O |
 //! | `chunk_text` | the text of such an event, for a tokenizer |
 //! | `llm_answer` | one answer of a language model: its content, its tokens, its objectives |
 //! | `tokenizer` | tokens as the client counts them; a cargo feature |
@@ -21,6 +22,7 @@
 mod all_found;
 mod chunk;
 mod chunk_text;
+mod dialect;
 mod event_parser;
 mod found;
 mod idle;
@@ -34,7 +36,8 @@ mod stream_run;
 mod tokenizer;
 mod uncounted;
 
-pub use chunk::{Chunk, Usage, read_chunk};
+pub use chunk::{Choices, Chunk, Usage};
+pub use dialect::read_chunk;
 pub use event_parser::{EventParser, MAX_DATA_BYTES, ServerSentEvent};
 pub use items::ItemStreams;
 pub use options::{LlmOptions, StreamOptions};

@@ -1,9 +1,10 @@
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{LlmFacts, SloCounts, StreamTime};
+use truetail_run::{FinishReason, LlmFacts, SloCounts, StreamTime};
 
-use crate::chunk::{Usage, read_chunk};
+use crate::chunk::{Choices, Usage};
 use crate::chunk_text::AnswerText;
+use crate::dialect::read_event;
 use crate::event_parser::ServerSentEvent;
 use crate::found::StreamResults;
 use crate::open_stream::{Head, MissingFirst, ReadInstant};
@@ -11,17 +12,46 @@ use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
 
 /// One answer of a language model, while it comes.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct LlmAnswer {
     /// The read that brought the first content.
     first: Option<ReadInstant>,
     /// The read that brought the last content.
     last: Option<ReadInstant>,
+    /// The same of each choice, if there is another than the first.
+    last_of_choices: Vec<Option<ReadInstant>>,
+    choices: ChoiceStates,
     /// The last usage that the server sent.
     usage: Option<Usage>,
-    has_other_choice: bool,
+    /// The reason why the last choice ended.
+    finish: Option<FinishReason>,
+    marks: AnswerMarks,
+}
+
+/// States of the choices of an answer.
+#[derive(Clone, Copy, Default, Debug)]
+struct ChoiceStates {
+    seen: Choices,
+    finished: Choices,
+    /// Choices of which the time of the last content is unknown, because an event after it was not understood.
+    uncertain: Choices,
+}
+
+/// Facts about the events of an answer until now.
+#[derive(Clone, Copy, Default, Debug)]
+struct AnswerMarks {
+    has_reasoning: bool,
+    has_summary: bool,
+    /// An event that was not understood may have had content.
+    has_unknown: bool,
+    /// Such an event came before the first content.
+    is_first_unknown: bool,
+    /// There was content after the last usage.
+    has_content_since_usage: bool,
+    /// The usage did not grow with the content: it is no sum.
+    has_wrong_usage: bool,
     /// An event reports an error of the server.
-    pub(crate) has_error: bool,
+    has_error: bool,
 }
 
 /// End of an answer, with its intended start.
@@ -55,59 +85,166 @@ enum ObjectiveResult {
 }
 
 impl LlmAnswer {
-    /// Records an event of a measured answer. `is_mark` means that the event is the end mark.
+    /// Records an event of a measured answer.
     #[inline]
     pub(crate) fn event(
         &mut self,
         event: ServerSentEvent<'_>,
-        is_mark: bool,
         now: ReadInstant,
         options: &LlmOptions,
         text: &mut AnswerText,
         found: &mut StreamResults,
     ) {
         let Some(facts) = &mut found.llm else { return };
-        if is_mark {
-            facts.other_events += 1;
+        if event.is_error {
+            self.error(facts);
             return;
         }
-        let chunk = if event.is_whole() { read_chunk(options.api, event.data) } else { None };
-        let Some(chunk) = chunk else {
-            facts.unreadable_events += 1;
-            text.give_up();
+        let Some((chunk, data)) = read_event(options.api, event.data, event.is_whole()) else {
+            // Some servers send blank events to keep the connection open.
+            if event.data.trim_ascii().is_empty() {
+                facts.other_events += 1;
+            } else {
+                // It may have had a count.
+                self.usage = None;
+                self.unknown(text, facts);
+            }
             return;
         };
         if options.tokenizer.is_some() {
-            text.event(options.api, event.data);
+            text.event(options.api, &data);
         }
-        self.usage = chunk.usage.or(self.usage);
-        self.has_other_choice |= chunk.has_other_choice;
+        self.choices.seen = self.choices.seen.and(chunk.choices);
+        self.choices.finished = self.choices.finished.and(chunk.finished);
+        self.finish = chunk.finish.or(self.finish);
         if chunk.is_error {
-            facts.error_events += 1;
-            self.has_error = true;
-        } else if chunk.has_content {
+            self.error(facts);
+        } else if !chunk.content.is_empty() {
             facts.content_events += 1;
             facts.reasoning_events += u64::from(chunk.is_reasoning);
-            self.content(now, found);
+            self.marks.has_reasoning |= chunk.is_reasoning;
+            self.marks.has_summary |= chunk.is_summary;
+            self.content(chunk.content, now, found);
+        } else if chunk.is_unknown {
+            self.unknown(text, facts);
         } else {
             facts.other_events += 1;
         }
+        if !event.is_whole() {
+            self.usage = None;
+        }
+        chunk.usage.into_iter().for_each(|usage| self.counted(usage));
     }
 
-    fn content(&mut self, now: ReadInstant, found: &mut StreamResults) {
-        match self.last.replace(now) {
-            // The time to the first content is recorded at the end, when the actual start is known too.
-            None => self.first = Some(now),
-            Some(before) if before.number == now.number => {
-                found.llm.iter_mut().for_each(|facts| facts.coalesced_content_gaps += 1);
+    /// Records an event after the end of a measured answer, or its end mark.
+    pub(crate) fn other_event(found: &mut StreamResults) {
+        found.llm.iter_mut().for_each(|facts| facts.other_events += 1);
+    }
+
+    fn error(&mut self, facts: &mut LlmFacts) {
+        facts.error_events += 1;
+        self.marks.has_error = true;
+    }
+
+    /// Records an event that may have had content.
+    fn unknown(&mut self, text: &mut AnswerText, facts: &mut LlmFacts) {
+        text.give_up();
+        facts.unreadable_events += 1;
+        self.marks.has_unknown = true;
+        match self.first {
+            None => self.marks.is_first_unknown = true,
+            Some(_) => facts.unmeasured.gaps += 1,
+        }
+        self.choices.uncertain = Choices::all();
+    }
+
+    fn counted(&mut self, usage: Usage) {
+        let AnswerMarks { has_content_since_usage, has_wrong_usage, .. } = &mut self.marks;
+        let before = self.usage.replace(usage).filter(|before| before.output > 0 && *has_content_since_usage);
+        *has_wrong_usage |= before.is_some_and(|before| usage.output <= before.output);
+        *has_content_since_usage = false;
+    }
+
+    fn content(&mut self, choices: Choices, now: ReadInstant, found: &mut StreamResults) {
+        self.marks.has_content_since_usage = true;
+        let mut parts = 0;
+        for choice in choices.indices() {
+            parts += 1;
+            self.part(choice, now, found);
+        }
+        found.llm.iter_mut().for_each(|facts| facts.unmeasured.further_parts += parts - 1);
+        self.last = Some(now);
+    }
+
+    /// Records content of one choice.
+    #[inline]
+    fn part(&mut self, choice: usize, now: ReadInstant, found: &mut StreamResults) {
+        let before = self.replace_last(choice, now);
+        let is_uncertain = self.choices.uncertain.take(choice);
+        let Some(facts) = &mut found.llm else { return };
+        match before {
+            None if self.first.is_none() => {
+                // The time to the first content is recorded at the end, when the actual start is known too.
+                self.first = Some(now);
+                facts.unmeasured.without_gap += u64::from(self.marks.is_first_unknown);
             }
+            None => facts.unmeasured.without_gap += 1,
+            Some(_) if is_uncertain => {
+                facts.unmeasured.without_gap += 1;
+                facts.unmeasured.gaps += 1;
+            }
+            Some(before) if before.number == now.number => facts.coalesced_content_gaps += 1,
             Some(before) => found.record(StreamTime::ContentGap, now.at.since(before.at)),
         }
     }
 
+    /// Replaces the read of the last content of a choice, and returns the one before.
+    fn replace_last(&mut self, choice: usize, now: ReadInstant) -> Option<ReadInstant> {
+        if self.last_of_choices.is_empty() {
+            if choice == 0 {
+                return self.last;
+            }
+            self.last_of_choices.push(self.last);
+        }
+        if self.last_of_choices.len() <= choice {
+            self.last_of_choices.resize(choice + 1, None);
+        }
+        self.last_of_choices[choice].replace(now)
+    }
+
+    /// Returns true if an event reports an error of the server.
+    pub(crate) fn has_error(&self) -> bool {
+        self.marks.has_error
+    }
+
+    /// Returns true if each choice has an end of its own, whatever mark ends the stream.
+    pub(crate) fn is_finished(&self) -> bool {
+        !self.choices.finished.is_empty() && self.choices.seen.without(self.choices.finished).is_empty()
+    }
+
+    /// Returns true if an event was not understood, so that it may have been an error.
+    pub(crate) fn has_unknown(&self) -> bool {
+        self.marks.has_unknown
+    }
+
     /// Records the times of a measured request that has ended. [`count`](LlmAnswer::count) adds the counts.
-    pub(crate) fn end(self, ended: AnswerEnd, found: &mut StreamResults) {
-        let Some((first, last)) = self.first.zip(self.last) else {
+    pub(crate) fn end(&self, ended: AnswerEnd, found: &mut StreamResults) {
+        if self.marks.is_first_unknown {
+            found.llm.iter_mut().for_each(|facts| facts.unmeasured.first_content += 1);
+        } else {
+            self.end_of_first(ended, found);
+        }
+        if !ended.is_complete {
+            let one = [self.last];
+            let last = if self.last_of_choices.is_empty() { &one[..] } else { &self.last_of_choices };
+            let open = last.iter().enumerate().filter(|(choice, _)| !self.choices.finished.has(*choice));
+            let waited = open.filter_map(|(_, last)| Some(ended.end.since(last.as_ref()?.at)));
+            waited.for_each(|waited| found.record(StreamTime::ContentGapCensored, waited));
+        }
+    }
+
+    fn end_of_first(&self, ended: AnswerEnd, found: &mut StreamResults) {
+        let Some(first) = self.first else {
             let waited = ended.end.since(ended.intended_start);
             found.record(
                 match ended.head.without_first(ended.outcome) {
@@ -120,19 +257,23 @@ impl LlmAnswer {
         };
         found.record(StreamTime::FirstContent, first.at.since(ended.intended_start));
         found.record(StreamTime::FirstContentService, first.at.since(ended.start));
-        if !ended.is_complete {
-            found.record(StreamTime::ContentGapCensored, ended.end.since(last.at));
-        }
+    }
+
+    /// Returns the server's count. A count of no tokens for an answer with content, or one that does not grow with it, is
+    /// none.
+    fn usage(&self) -> Option<Usage> {
+        let has_content = self.first.is_some();
+        self.usage.filter(|usage| !self.marks.has_wrong_usage && !(has_content && usage.output == 0))
     }
 
     /// Returns true if the answer has a text of one choice whose tokens the server did not count.
     pub(crate) fn is_uncounted_text(&self) -> bool {
-        self.usage.is_none() && self.first.is_some() && !self.has_other_choice
+        self.usage().is_none() && self.first.is_some() && !self.choices.seen.has_others() && !self.marks.has_unknown
     }
 
     /// Counts the tokens of a complete answer and the objectives that it met. `by_client` is a tokenizer's count.
     pub(crate) fn count(
-        self,
+        &self,
         ended: AnswerEnd,
         by_client: Option<u64>,
         options: &LlmOptions,
@@ -147,12 +288,13 @@ impl LlmAnswer {
         }
         let Some(facts) = &mut found.llm else { return };
         self.count_tokens(per_token, by_client, facts);
+        facts.finish.count(self.finish);
         if let Some(slo) = &mut facts.slo {
             self.count_objectives(per_token, ended, options, slo);
         }
     }
 
-    fn count_objectives(self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions, slo: &mut SloCounts) {
+    fn count_objectives(&self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions, slo: &mut SloCounts) {
         let mut worst = ObjectiveResult::Yes;
         for (objective, counts) in options.slo.iter().zip(&mut slo.each) {
             let met = self.meets(objective, per_token, ended);
@@ -167,11 +309,11 @@ impl LlmAnswer {
         slo.cannot_tell += u64::from(worst == ObjectiveResult::CannotTell);
     }
 
-    fn count_tokens(self, per_token: PerToken, by_client: Option<u64>, facts: &mut LlmFacts) {
+    fn count_tokens(&self, per_token: PerToken, by_client: Option<u64>, facts: &mut LlmFacts) {
         let tokens = &mut facts.tokens;
         tokens.unknown_time_per_output_token += u64::from(per_token == PerToken::Unknown);
         tokens.no_time_per_output_token += u64::from(per_token == PerToken::None);
-        let Some(usage) = self.usage else {
+        let Some(usage) = self.usage() else {
             tokens.not_counted += 1;
             facts.by_client.iter_mut().zip(by_client).for_each(|(sum, tokens)| sum.add(tokens));
             return;
@@ -180,15 +322,34 @@ impl LlmAnswer {
         tokens.output = tokens.output.saturating_add(usage.output);
         tokens.input = tokens.input.saturating_add(usage.input.unwrap_or(0));
         tokens.without_input += u64::from(usage.input.is_none());
+        let reasoning = usage.reasoning.unwrap_or(0);
+        tokens.reasoning = tokens.reasoning.saturating_add(reasoning);
+        let hidden = if self.marks.has_reasoning { 0 } else { reasoning };
+        tokens.hidden_reasoning = tokens.hidden_reasoning.saturating_add(hidden);
+        tokens.cached_input = tokens.cached_input.saturating_add(usage.cached.unwrap_or(0));
+        tokens.with_cached += u64::from(usage.cached.is_some());
+    }
+
+    /// Returns the number of tokens that came with the content; `None` if it is unknown. Reasoning that was not sent has
+    /// no time. A summary of reasoning has an unknown number of tokens.
+    fn sent_tokens(&self, by_client: Option<u64>) -> Option<u64> {
+        let Some(usage) = self.usage() else { return by_client };
+        match usage.reasoning {
+            None | Some(0) => Some(usage.output),
+            Some(_) if self.marks.has_summary => None,
+            Some(_) if self.marks.has_reasoning => Some(usage.output),
+            Some(reasoning) => usage.output.checked_sub(reasoning),
+        }
     }
 
     /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if all
-    /// content came at once, if the one token came in two reads, or if several choices share the tokens.
-    fn per_token(self, by_client: Option<u64>) -> PerToken {
-        let tokens = self.usage.map(|usage| usage.output).or(by_client);
-        match (self.first.zip(self.last), tokens) {
+    /// content came at once, if the one token came in two reads, if several choices share the tokens, or if an event was
+    /// not understood.
+    fn per_token(&self, by_client: Option<u64>) -> PerToken {
+        match (self.first.zip(self.last), self.sent_tokens(by_client)) {
+            _ if self.marks.has_unknown => PerToken::Unknown,
             (None, None | Some(0)) => PerToken::None,
-            _ if self.has_other_choice => PerToken::Unknown,
+            _ if self.choices.seen.has_others() => PerToken::Unknown,
             (Some((first, last)), Some(1)) if first.number == last.number => PerToken::None,
             (Some((first, last)), Some(tokens @ 2..)) if first.number != last.number => {
                 PerToken::Known(Nanos(last.at.since(first.at).0 / (tokens - 1)))
@@ -202,11 +363,22 @@ impl LlmAnswer {
     }
 
     /// Tells whether a complete answer meets an objective. An answer without content meets none.
-    fn meets(self, objective: &Objective, per_token: PerToken, ended: AnswerEnd) -> ObjectiveResult {
-        let Some((first, last_event)) = self.first.zip(ended.last_event) else { return ObjectiveResult::No };
+    fn meets(&self, objective: &Objective, per_token: PerToken, ended: AnswerEnd) -> ObjectiveResult {
+        let Some(last_event) = ended.last_event else { return ObjectiveResult::No };
         let by = |time: Nanos| if objective.is_met_by(time) { ObjectiveResult::Yes } else { ObjectiveResult::No };
+        let first = match self.first {
+            // The first content came with it, or before it.
+            Some(first) => by(first.at.since(ended.intended_start)),
+            None => ObjectiveResult::No,
+        };
+        let is_first_unknown = self.marks.is_first_unknown;
         match (objective.time, per_token) {
-            (SloTime::FirstContent, _) => by(first.at.since(ended.intended_start)),
+            (SloTime::FirstContent, _) if is_first_unknown => first.min(ObjectiveResult::CannotTell),
+            (SloTime::FirstContent, _) => first,
+            (SloTime::EndToEnd | SloTime::PerOutputToken, _) if self.first.is_none() => match is_first_unknown {
+                true => ObjectiveResult::CannotTell,
+                false => ObjectiveResult::No,
+            },
             (SloTime::EndToEnd, _) => by(last_event.since(ended.intended_start)),
             (SloTime::PerOutputToken, PerToken::Known(time)) => by(time),
             (SloTime::PerOutputToken, PerToken::None) => ObjectiveResult::Yes,

@@ -119,7 +119,7 @@ impl StreamObserver {
             let intended_start = clocks.intended_start;
             let ended = AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event };
             answer.end(ended, found);
-            let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(answer, ended, text);
+            let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(&answer, ended, text);
             if !is_kept {
                 answer.count(ended, None, llm, found);
             }
@@ -128,9 +128,15 @@ impl StreamObserver {
     }
 
     /// Offers the stream of a request that was sent to the sample.
-    fn sample(&mut self, request: u32, ending: StreamEnding, span: (Timestamp, Timestamp)) {
-        let Slot { clocks, answer, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
-        clocks.sample(marks, answer.first_content(), ending, span, &mut self.found);
+    fn sample(
+        &mut self,
+        request: u32,
+        first_content: Option<Timestamp>,
+        ending: StreamEnding,
+        span: (Timestamp, Timestamp),
+    ) {
+        let Slot { clocks, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
+        clocks.sample(marks, first_content, ending, span, &mut self.found);
     }
 
     fn look_later(&mut self, request: u32) {
@@ -186,10 +192,11 @@ impl AnswerReader for StreamObserver {
         if options.kind == StreamKind::Sse {
             parser.feed(part, &mut |event| {
                 mark(marks, clocks, now);
-                let is_mark = clocks.sse(event, now, options, found);
-                if let Some(llm) = options.llm.as_ref().filter(|_| clocks.is_measured) {
-                    answer.event(event, is_mark, now, llm, text, found);
-                    clocks.has_error = answer.has_error;
+                clocks.sse(event, now, options, found);
+                match options.llm.as_ref().filter(|_| clocks.is_measured) {
+                    Some(_) if clocks.is_marked => LlmAnswer::other_event(found),
+                    Some(llm) => answer.event(event, now, llm, text, found),
+                    None => {}
                 }
             });
         }
@@ -212,17 +219,24 @@ impl AnswerReader for StreamObserver {
         if !slot.is_asked {
             return;
         }
-        let is_whole = self.options.kind == StreamKind::Chunks || !slot.parser.is_inside_event();
         slot.generation = slot.generation.wrapping_add(1);
-        let clocks = slot.clocks;
-        let answer = slot.answer;
+        let mut clocks = slot.clocks;
+        // A mark at the very end counts without the empty line that should follow it.
+        let is_unfinished_mark = slot.parser.is_inside_event() && self.options.is_end_mark(slot.parser.unfinished_data());
+        clocks.is_marked |= is_unfinished_mark;
+        let is_whole = is_unfinished_mark || !slot.parser.is_inside_event();
+        clocks.has_error |= slot.answer.has_error();
+        clocks.is_finished = slot.answer.is_finished();
+        clocks.has_unknown = slot.answer.has_unknown();
+        let first_content = slot.answer.first_content();
+        let answer = mem::take(&mut slot.answer);
         let mut text = mem::take(&mut slot.text);
         slot.parser.give_back_room();
         let span = (ended.start, ended.end);
         let ending = self.count(clocks, answer, &mut text, ended.outcome, is_whole, span);
         let was_sent = !matches!(ended.outcome, Outcome::ConnectFailed(_));
         if let Some(ending) = ending.filter(|_| was_sent) {
-            self.sample(request, ending, span);
+            self.sample(request, first_content, ending, span);
         }
     }
 

@@ -68,6 +68,10 @@ pub(crate) struct Clocks {
     pub(crate) is_marked: bool,
     /// An event reports an error of the server.
     pub(crate) has_error: bool,
+    /// A language model ended its answer.
+    pub(crate) is_finished: bool,
+    /// An event of a language model was not understood.
+    pub(crate) has_unknown: bool,
     /// The stream was found idle, and no byte has come since.
     pub(crate) is_idle: bool,
     /// Arrival of its last byte.
@@ -84,6 +88,8 @@ impl Clocks {
             longest: None,
             is_marked: false,
             has_error: false,
+            is_finished: false,
+            has_unknown: false,
             is_idle: false,
             touched: intended_start,
         }
@@ -106,7 +112,8 @@ impl Clocks {
         options: &StreamOptions,
         found: &mut StreamResults,
     ) -> bool {
-        let is_mark = options.end_mark.as_ref().is_some_and(|mark| event.is_whole() && event.data == mark.as_bytes());
+        let is_mark = event.is_whole() && options.is_end_mark(event.data);
+        self.has_error |= event.is_error;
         self.is_marked |= is_mark;
         self.event(now, options, found);
         is_mark
@@ -128,9 +135,12 @@ impl Clocks {
 
     /// Returns true if this outcome completes the stream. `is_whole` means that it did not end inside an event.
     pub(crate) fn is_complete(&self, outcome: Outcome, is_whole: bool, options: &StreamOptions) -> bool {
-        let is_marked = self.is_marked || options.end_mark.is_none();
+        let must_finish = options.llm.as_ref().is_some_and(|llm| llm.must_finish);
+        let is_marked = if options.end_mark.is_some() { self.is_marked } else { !must_finish };
+        // The end of a language model's answer needs no mark. A mark proves less if an event may have been an error.
+        let is_ended = self.is_finished || (is_marked && !self.has_unknown);
         let is_answer = matches!(outcome, Outcome::Response { .. }) && self.head == Head::OfStream;
-        is_answer && is_whole && is_marked && !self.has_error
+        is_answer && is_whole && is_ended && !self.has_error
     }
 
     /// Records an event. The time between events of one read is unknown.

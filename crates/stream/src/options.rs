@@ -16,7 +16,8 @@ pub struct StreamOptions {
     pub stall: Option<Nanos>,
     /// Time without a byte after which a stream is given up.
     pub idle_timeout: Option<Nanos>,
-    /// Data of the end mark, without which a stream is not complete; at most [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES).
+    /// Data of the end mark, without which a stream is not complete, unless a language model ended its answer. At most
+    /// [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES); blanks around it do not count.
     pub end_mark: Option<String>,
     /// Options for events of a language model; only with [`StreamKind::Sse`].
     pub llm: Option<LlmOptions>,
@@ -27,6 +28,8 @@ pub struct StreamOptions {
 pub struct LlmOptions {
     /// Form of the events.
     pub api: LlmApi,
+    /// Without an end mark, a stream is complete only if the model ended its answer.
+    pub must_finish: bool,
     /// Objectives that each request must meet to count in goodput.
     pub slo: Vec<Objective>,
     /// Counts the tokens of answers whose tokens the server does not count.
@@ -36,7 +39,7 @@ pub struct LlmOptions {
 impl LlmOptions {
     /// Options for this form and these objectives, without a tokenizer.
     pub fn new(api: LlmApi, slo: Vec<Objective>) -> LlmOptions {
-        LlmOptions { api, slo, tokenizer: None }
+        LlmOptions { api, must_finish: false, slo, tokenizer: None }
     }
 }
 
@@ -50,6 +53,11 @@ impl StreamOptions {
     pub fn for_llm(llm: LlmOptions) -> StreamOptions {
         let end_mark = Some("[DONE]".to_owned());
         StreamOptions { end_mark, llm: Some(llm), ..StreamOptions::new(StreamKind::Sse) }
+    }
+
+    /// Returns true if an event with this data is the end mark.
+    pub(crate) fn is_end_mark(&self, data: &[u8]) -> bool {
+        self.end_mark.as_ref().is_some_and(|mark| data.trim_ascii() == mark.trim_ascii().as_bytes())
     }
 
     /// Returns true if an answer with this head is a stream. Server-sent events must be as a browser accepts them:

@@ -24,7 +24,7 @@ pub(crate) struct Uncounted {
 
 impl Uncounted {
     /// Keeps a complete answer with a text that a tokenizer can count. Returns true if it was kept.
-    pub(crate) fn keep(&mut self, answer: LlmAnswer, ended: AnswerEnd, text: &mut AnswerText) -> bool {
+    pub(crate) fn keep(&mut self, answer: &LlmAnswer, ended: AnswerEnd, text: &mut AnswerText) -> bool {
         if !answer.is_uncounted_text() || !ended.is_complete {
             return false;
         }
@@ -34,7 +34,7 @@ impl Uncounted {
             return false;
         }
         self.bytes = bytes;
-        self.waiting.push(Waiting { answer, ended, text });
+        self.waiting.push(Waiting { answer: answer.clone(), ended, text });
         true
     }
 }

@@ -43,6 +43,8 @@ pub(super) enum Doubt {
     NoLlm,
     /// The time per output token of some answers is unknown.
     TokensUnknown { answers: u64 },
+    /// Some times of language models are unknown, because events were not understood.
+    NotUnderstood { values: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
     /// Sessions follow no flow of this name. `known` lists the flows if there are several.
@@ -85,6 +87,11 @@ impl fmt::Display for Doubt {
                 f,
                 "{answers} answers have no known time per output token, and may have any: the server must count the tokens of \
                  each answer (usage), or --tokenizer, and send it in more than one piece"
+            ),
+            Doubt::NotUnderstood { values } => write!(
+                f,
+                "{values} values are not known, and may be any, because events came that truetail does not understand: is the \
+                 dialect of --llm right?"
             ),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")

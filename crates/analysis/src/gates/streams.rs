@@ -1,7 +1,7 @@
 //! Evidence of a run about its streams.
 
-use truetail_model::record::{Metric, rank_of};
-use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamTime};
+use truetail_model::record::Metric;
+use truetail_run::{Findings, Quantile, Run, StreamFacts};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -10,7 +10,7 @@ use super::load_effects::LoadEffects;
 use super::metric::Statistic;
 use super::shares::BadArrivals;
 use super::times::{ends_on_time, own_failures};
-use crate::streams::StreamMetric;
+use crate::streams::{StreamMetric, Untold};
 use crate::support::min_sample_size;
 
 pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statistic: Statistic) -> Evidence {
@@ -18,43 +18,47 @@ pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statist
     if metric.is_of_llm() && streams.llm.is_none() {
         return Evidence::nothing(Doubt::NoLlm);
     }
-    let untold = untold(streams, metric);
-    let known = match statistic {
-        Statistic::Quantile(q) if untold > 0 => among_untold(streams, q, untold),
-        Statistic::Mean if untold > 0 => Evidence::nothing(Doubt::TokensUnknown { answers: untold }),
-        Statistic::Quantile(q) => quantile_evidence(&metric.quantile(streams, q), metric.sum(streams).0),
-        Statistic::Mean => mean_evidence(metric.sum(streams)),
+    let known = match (untold(streams, metric), statistic) {
+        (Some((untold, why)), Statistic::Quantile(q)) => among_untold(streams, metric, q, untold, why),
+        (Some((_, why)), Statistic::Mean) => Evidence::nothing(why),
+        (None, Statistic::Quantile(q)) => quantile_evidence(&metric.quantile(streams, q), metric.sum(streams).0),
+        (None, Statistic::Mean) => mean_evidence(metric.sum(streams)),
     };
     with_generator(run, metric, known).with_load_effects(LoadEffects::from_findings(findings), f64::INFINITY)
 }
 
-/// Number of values about which nothing is known.
-fn untold(streams: &StreamFacts, metric: StreamMetric) -> u64 {
-    match (metric, &streams.llm) {
-        (StreamMetric::TimePerOutputToken, Some(llm)) => llm.tokens.unknown_time_per_output_token,
-        _ => 0,
-    }
+/// Returns the number of values about which nothing is known, if any, and the reason.
+fn untold(streams: &StreamFacts, metric: StreamMetric) -> Option<(u64, Doubt)> {
+    let llm = streams.llm.as_ref()?;
+    let (untold, why) = match metric {
+        StreamMetric::TimePerOutputToken => {
+            let answers = llm.tokens.unknown_time_per_output_token;
+            (answers, Doubt::TokensUnknown { answers })
+        }
+        StreamMetric::FirstContent => {
+            let values = llm.unmeasured.first_content;
+            (values, Doubt::NotUnderstood { values })
+        }
+        StreamMetric::ContentGap => (llm.unmeasured.gaps, Doubt::NotUnderstood { values: llm.unmeasured.gaps }),
+        StreamMetric::FirstEvent | StreamMetric::EventGap | StreamMetric::LongestGap => return None,
+    };
+    (untold > 0).then_some((untold, why))
 }
 
-/// Evidence about a quantile of the time per output token. The time of `untold` answers is unknown: they may be the
-/// fastest or the slowest.
-fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
-    let told = streams.times.get(StreamTime::TimePerOutputToken).to_histogram();
-    let all = told.count().saturating_add(untold);
-    let rank = rank_of(q, all);
-    let needs_n = min_sample_size(q);
-    if all < needs_n {
-        return Evidence::nothing(Doubt::FewArrivals { arrivals: all, needs_n });
+/// Evidence about a quantile if `untold` values are unknown: they may be the smallest or the largest.
+fn among_untold(streams: &StreamFacts, metric: StreamMetric, q: f64, untold: u64, why: Doubt) -> Evidence {
+    let count = metric.sum(streams).0.saturating_add(untold);
+    let smallest = quantile_evidence(&metric.quantile_with(streams, q, Untold::Smallest(untold)), count);
+    let largest = quantile_evidence(&metric.quantile_with(streams, q, Untold::Largest(untold)), count);
+    if smallest.measured == Measured::Nothing || largest.measured == Measured::NoAnswer && metric.sum(streams).0 == 0 {
+        return if count < min_sample_size(q) { smallest } else { Evidence::nothing(why) };
     }
-    let why = Doubt::TokensUnknown { answers: untold };
-    if told.is_empty() {
-        return Evidence::nothing(why);
-    }
-    let at = |rank: u64| told.value_at_rank(rank).map(|value| value.0 as f64);
-    let low = at(rank.saturating_sub(untold)).unwrap_or(0.0);
-    let high = at(rank);
-    let measured = high.map_or(Measured::AtLeast(low), |high| Measured::Between(low, high));
-    let bounds = Bounds { low, high: high.unwrap_or(f64::INFINITY) };
+    let bounds = Bounds { low: smallest.bounds.low, high: largest.bounds.high };
+    let measured = match (smallest.measured, largest.measured) {
+        (Measured::NoAnswer, _) => Measured::NoAnswer,
+        (_, Measured::Value(high)) => Measured::Between(bounds.low, high),
+        _ => Measured::AtLeast(bounds.low),
+    };
     Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::new(measured, bounds) }
 }
 

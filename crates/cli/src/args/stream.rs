@@ -23,7 +23,8 @@ pub struct StreamArgs {
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Streams")]
     pub idle_timeout: Option<Nanos>,
     /// A server-sent event with this data must come before a stream ends, such as '[DONE]', which is the default with
-    /// --llm. Without it the stream counts as unfinished
+    /// --llm; 'none' asks for no mark. Without its mark a stream counts as unfinished, unless a language model gave a
+    /// reason for its end
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
     /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream

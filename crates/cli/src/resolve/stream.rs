@@ -14,6 +14,9 @@ use super::input;
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
+/// `--end-mark` of streams without one.
+const NO_END_MARK: &str = "none";
+
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
 /// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
 pub fn streams(
@@ -58,6 +61,9 @@ pub fn options(
     if args.end_mark.is_some() && kind == StreamKind::Chunks {
         return Err(usage_error("--end-mark is the data of a server-sent event; use it with --stream sse"));
     }
+    if args.end_mark.as_ref().is_some_and(|mark| mark.trim_ascii().is_empty()) {
+        return Err(usage_error("--end-mark is empty; write --end-mark none if a stream ends without a mark"));
+    }
     if let Some(mark) = args.end_mark.as_ref().filter(|mark| mark.len() > MAX_DATA_BYTES) {
         let bytes = mark.len();
         return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MAX_DATA_BYTES} are compared")));
@@ -69,7 +75,11 @@ pub fn options(
         }
         None => StreamOptions::new(kind),
     };
-    let end_mark = args.end_mark.or_else(|| plain.end_mark.clone());
+    let end_mark = match args.end_mark {
+        Some(mark) if mark == NO_END_MARK => None,
+        Some(mark) => Some(mark),
+        None => plain.end_mark.clone(),
+    };
     Ok(Some(StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain }))
 }
 

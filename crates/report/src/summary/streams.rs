@@ -1,7 +1,7 @@
 //! Endings of streams, and the times of their events.
 
 use truetail_analysis::figures;
-use truetail_run::{Distribution, Findings, LlmFacts, Run, StreamFacts, StreamKind};
+use truetail_run::{Distribution, Findings, LlmFacts, Run, StreamFacts, StreamKind, TokenCounts};
 
 use super::labelled::LabelledText;
 use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
@@ -10,7 +10,10 @@ use crate::style::Style;
 
 /// Describes the endings and the events of a run's streams. Empty if answers were not read as streams.
 pub fn streams(run: &Run) -> Vec<LabelledText> {
-    let of_llm = |llm: &LlmFacts| [("Tokens", tokens(llm)), ("", content(llm))];
+    let of_llm = |llm: &LlmFacts| {
+        let lines = [Some(("Tokens", tokens(llm))), Some(("", content(llm))), unmeasured(llm).map(|text| ("", text))];
+        lines.into_iter().flatten().chain(finish(llm).map(|text| ("", text))).collect::<Vec<_>>()
+    };
     run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
         let lines = [("Streams", ends(streams)), ("", events(streams))];
         lines.into_iter().chain(streams.llm.iter().flat_map(of_llm)).collect()
@@ -56,10 +59,10 @@ fn tokens(llm: &LlmFacts) -> String {
     let output = |tokens: u64, counted| format!("{} output tokens in {}", number::count(tokens), answers(counted));
     let mut parts = Vec::new();
     if tokens.counted > 0 {
-        parts.push(output(tokens.output, tokens.counted));
+        parts.push(format!("{}{}", output(tokens.output, tokens.counted), reasoning(&tokens)));
     }
     if tokens.counted > 0 && tokens.without_input == 0 {
-        parts.push(format!("{} input tokens", number::count(tokens.input)));
+        parts.push(format!("{} input tokens{}", number::count(tokens.input), cached(&tokens)));
     }
     if let Some(client) = by_client {
         parts.push(format!("{} by {}, truetail's count", output(client.output, client.counted), client.tokenizer));
@@ -71,12 +74,54 @@ fn tokens(llm: &LlmFacts) -> String {
     parts.join(", ")
 }
 
+/// Returns how many of the output tokens are reasoning, and how many of these were not sent.
+fn reasoning(tokens: &TokenCounts) -> String {
+    let reasoning = number::count(tokens.reasoning);
+    match tokens.hidden_reasoning {
+        _ if tokens.reasoning == 0 => String::new(),
+        0 => format!(" ({reasoning} of reasoning)"),
+        hidden => {
+            let visible = number::count(tokens.output.saturating_sub(hidden));
+            format!(" ({reasoning} of reasoning, {} of it not sent: TPOT is of {visible} tokens)", number::count(hidden))
+        }
+    }
+}
+
+/// Returns how many of the input tokens were cached, if the server said it of each answer.
+fn cached(tokens: &TokenCounts) -> String {
+    if tokens.with_cached < tokens.counted || tokens.input == 0 {
+        return String::new();
+    }
+    let share = tokens.cached_input.min(tokens.input) as f64 / tokens.input as f64;
+    format!(" ({} of them cached)", number::share(share))
+}
+
+/// Describes the times that are unknown because events were not understood.
+fn unmeasured(llm: &LlmFacts) -> Option<String> {
+    let unmeasured = llm.unmeasured;
+    let times = [("TTFT", unmeasured.first_content, "answer"), ("ITL", unmeasured.gaps, "gap")];
+    let unknown = times.into_iter().filter(|(_, count, _)| *count > 0).map(|(time, count, of)| {
+        let s = if count == 1 { "" } else { "s" };
+        format!("{time} of {} {of}{s}", number::count(count))
+    });
+    let unknown = unknown.collect::<Vec<_>>().join(", ");
+    (!unknown.is_empty()).then(|| format!("unknown, because of the events not understood: {unknown}"))
+}
+
+/// Describes why complete answers ended, if the server said it of any.
+fn finish(llm: &LlmFacts) -> Option<String> {
+    let finish = llm.finish;
+    let told = finish.named().into_iter().filter(|(count, _)| *count > 0);
+    let told = told.map(|(count, reason)| format!("{} {reason}", number::count(count))).collect::<Vec<_>>();
+    (finish.answers() > finish.none).then(|| format!("ended by {}", told.join(", ")))
+}
+
 fn content(llm: &LlmFacts) -> String {
     let others = [
         (llm.reasoning_events, "of them reasoning"),
         (llm.coalesced_content_gaps, "came together with the one before"),
         (llm.error_events, "error events"),
-        (llm.unreadable_events, "events not readable"),
+        (llm.unreadable_events, "events not understood"),
     ];
     let content = format!("{} events with content", number::count(llm.content_events));
     let others = others.into_iter().filter(|(count, _)| *count > 0);

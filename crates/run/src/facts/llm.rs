@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::llm_finish::FinishCounts;
+use super::session_books::is_zero;
+
 /// Format of a language model's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -35,18 +38,54 @@ pub struct LlmFacts {
     pub other_events: u64,
     /// Events that report a failure of the server.
     pub error_events: u64,
-    /// Events that are too long to be kept whole, or not JSON of this format.
+    /// Events that are not understood, and may have had content: not JSON of this format, or with content under an
+    /// unknown name.
     pub unreadable_events: u64,
     /// Gaps between content events that were read at once. Their length is unknown.
     pub coalesced_content_gaps: u64,
+    /// Content without a time.
+    #[serde(default, skip_serializing_if = "UnmeasuredContent::is_empty")]
+    pub unmeasured: UnmeasuredContent,
     /// Token counts that the servers sent.
     pub tokens: TokenCounts,
+    /// Reasons why complete answers ended. Empty if an older truetail saved the run.
+    #[serde(default, skip_serializing_if = "FinishCounts::is_empty")]
+    pub finish: FinishCounts,
     /// Tokens that truetail counted; `None` without a tokenizer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_client: Option<ClientTokens>,
     /// Number of requests that met the objectives; `None` if no objective was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo: Option<SloCounts>,
+}
+
+/// Content that has no time of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UnmeasuredContent {
+    /// Requests whose time to first content is unknown, because an event before it was not understood.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_content: u64,
+    /// Gaps between content, at most, that are unknown because events were not understood.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gaps: u64,
+    /// Content that follows no known gap: it is the first of a further choice, or comes after an event that was not
+    /// understood.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_gap: u64,
+    /// Content of further choices in events that have content of several.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub further_parts: u64,
+}
+
+impl UnmeasuredContent {
+    fn is_empty(&self) -> bool {
+        *self == UnmeasuredContent::default()
+    }
+
+    fn each(&mut self) -> [&mut u64; 4] {
+        [&mut self.first_content, &mut self.gaps, &mut self.without_gap, &mut self.further_parts]
+    }
 }
 
 /// Tokens of complete answers, by the `usage` that the server sent.
@@ -56,27 +95,44 @@ pub struct TokenCounts {
     pub counted: u64,
     /// Complete answers without such a count.
     pub not_counted: u64,
-    /// Output tokens of the counted answers.
+    /// Output tokens of the counted answers, including reasoning.
     pub output: u64,
+    /// Tokens of reasoning among them, as far as the server states them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning: u64,
+    /// Tokens of reasoning of answers that showed none of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden_reasoning: u64,
     /// Input tokens of the counted answers.
     pub input: u64,
     /// Counted answers without a count of input tokens.
     pub without_input: u64,
+    /// Input tokens that the server had in a cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_input: u64,
+    /// Counted answers with a count of these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub with_cached: u64,
     /// Complete answers whose time per output token is unknown. Either the server did not count the tokens, the answer
-    /// has several choices, its content cannot have this number of tokens, or all of it came in one read.
+    /// has several choices or an event that was not understood, its content cannot have this number of tokens, or all
+    /// of it came in one read.
     pub unknown_time_per_output_token: u64,
     /// Complete answers with at most one token, which have no time per output token.
     pub no_time_per_output_token: u64,
 }
 
 impl TokenCounts {
-    fn each(&mut self) -> [&mut u64; 7] {
+    fn each(&mut self) -> [&mut u64; 11] {
         [
             &mut self.counted,
             &mut self.not_counted,
             &mut self.output,
+            &mut self.reasoning,
+            &mut self.hidden_reasoning,
             &mut self.input,
             &mut self.without_input,
+            &mut self.cached_input,
+            &mut self.with_cached,
             &mut self.unknown_time_per_output_token,
             &mut self.no_time_per_output_token,
         ]
@@ -177,7 +233,9 @@ impl LlmFacts {
             error_events: 0,
             unreadable_events: 0,
             coalesced_content_gaps: 0,
+            unmeasured: UnmeasuredContent::default(),
             tokens: TokenCounts::default(),
+            finish: FinishCounts::default(),
             by_client: None,
             slo: (!objectives.is_empty()).then(|| SloCounts::new(objectives)),
         }
@@ -220,6 +278,7 @@ impl LlmFacts {
         ];
         let slo = self.slo.iter_mut().flat_map(|slo| [&mut slo.met, &mut slo.cannot_tell]);
         let by_client = self.by_client.iter_mut().flat_map(ClientTokens::each);
-        events.into_iter().chain(self.tokens.each()).chain(by_client).chain(slo).collect()
+        let counts = self.tokens.each().into_iter().chain(self.unmeasured.each()).chain(self.finish.each());
+        events.into_iter().chain(counts).chain(by_client).chain(slo).collect()
     }
 }

@@ -7,6 +7,7 @@ mod event_marks;
 mod gap_map;
 mod generator;
 mod llm;
+mod llm_finish;
 mod mix;
 mod offered;
 mod sampled;
@@ -34,7 +35,8 @@ pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, MachineLimit, Pause,
     SkippedLines, Ticks, Timing,
 };
-pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts};
+pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
+pub use llm_finish::{FinishCounts, FinishReason};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;

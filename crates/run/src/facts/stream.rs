@@ -155,15 +155,25 @@ impl StreamFacts {
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
         let begun = of(StreamTime::FirstContent);
         let tokens = llm.tokens;
+        let unmeasured = llm.unmeasured;
         let per_token = of(StreamTime::TimePerOutputToken);
         let counts = [
             ("events", vec![llm.events()], self.events),
             (
                 "requests with or without content",
-                vec![begun, of(StreamTime::FirstContentCensored), of(StreamTime::FirstContentFailed)],
+                vec![
+                    begun,
+                    of(StreamTime::FirstContentCensored),
+                    of(StreamTime::FirstContentFailed),
+                    unmeasured.first_content,
+                ],
                 asked,
             ),
-            ("content events", vec![begun, of(StreamTime::ContentGap), llm.coalesced_content_gaps], llm.content_events),
+            (
+                "parts of content",
+                vec![begun, of(StreamTime::ContentGap), llm.coalesced_content_gaps, unmeasured.without_gap],
+                llm.content_events.saturating_add(unmeasured.further_parts),
+            ),
             ("complete answers by their tokens", vec![tokens.counted, tokens.not_counted], self.tally.complete),
             (
                 "complete answers by their time per output token",
@@ -181,6 +191,12 @@ impl StreamFacts {
         }
         if per_token > tokens.counted.saturating_add(by_client) {
             return Some("llm: more answers have a time per output token than have a count of tokens".to_owned());
+        }
+        if !llm.finish.is_empty() && llm.finish.answers() != self.tally.complete {
+            return Some("llm: not every complete answer is counted once by its reason to end".to_owned());
+        }
+        if tokens.hidden_reasoning > tokens.reasoning || tokens.with_cached > tokens.counted {
+            return Some("llm: parts of the tokens are more than the whole".to_owned());
         }
         let (met, cannot_tell) = llm.slo.as_ref().map_or((0, 0), |slo| (slo.met, slo.cannot_tell));
         if sum(&[met, cannot_tell]) > self.tally.complete {

@@ -70,6 +70,32 @@ fn the_examples_of_the_standard() {
 }
 
 #[test]
+fn an_event_of_the_type_error_says_so() {
+    for (stream, expected) in [
+        ("event: error\ndata: a\n\ndata: b\n\n", &[true, false][..]),
+        ("data: a\r\nevent:error\r\n\r\n", &[true]),
+        ("event: error\nevent: x\ndata: a\n\n", &[false]),
+        ("event: x\nevent: error\ndata: a\n\n", &[true]),
+        ("event: error\nevent\ndata: a\n\n", &[false]),
+        // An event without data is dropped, together with its type.
+        ("event: error\n\ndata: a\n\n", &[false]),
+        ("event: errors\ndata: a\n\n", &[false]),
+        ("event: erro\ndata: a\n\n", &[false]),
+        ("event:  error\ndata: a\n\n", &[false]),
+        ("event: errerror\ndata: a\n\n", &[false]),
+        ("Event: error\ndata: a\n\n", &[false]),
+    ] {
+        for length in 1..=stream.len() {
+            let mut parser = EventParser::new();
+            let mut found = Vec::new();
+            let pieces = stream.as_bytes().chunks(length);
+            pieces.for_each(|piece| parser.feed(piece, &mut |event| found.push(event.is_error)));
+            assert_eq!(found, expected, "{stream:?} in pieces of {length}");
+        }
+    }
+}
+
+#[test]
 fn what_ends_inside_an_event_says_so() {
     for (stream, inside) in [
         ("", false),

@@ -1,6 +1,7 @@
 //! Streams over sockets, compared with the truth of the misbehaving server and of an independent HTTP/2 server. The
 //! asserted counts, books and orderings hold on a busy machine too.
 
+mod dialects;
 mod http1;
 mod http2;
 mod llm;

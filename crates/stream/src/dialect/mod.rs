@@ -1,0 +1,45 @@
+//! Readers of one event of a language model, a file for each dialect. Its data is JSON; no part of it is kept.
+
+mod content;
+mod finish;
+mod openai;
+mod repair;
+mod usage;
+mod value_shape;
+
+use std::borrow::Cow;
+
+use truetail_run::LlmApi;
+
+use crate::chunk::Chunk;
+
+pub(crate) use openai::Member;
+
+/// Reads the data of an event, as [`read_chunk`], and returns the data that was read. If JSON cannot be decoded because
+/// of half a character, the character is replaced, as browsers do. If `is_whole` is false, `data` is the beginning of
+/// the event's data, and only this is read.
+pub(crate) fn read_event(api: LlmApi, data: &[u8], is_whole: bool) -> Option<(Chunk, Cow<'_, [u8]>)> {
+    let plain = if is_whole { read_chunk(api, data) } else { None };
+    if let Some(chunk) = plain {
+        return Some((chunk, Cow::Borrowed(data)));
+    }
+    let repaired = repair::repaired(data, is_whole)?;
+    Some((read_chunk(api, &repaired)?, Cow::Owned(repaired)))
+}
+
+/// Reads the data of an event. Returns `None` if it is not a JSON object, or if a field has an unexpected form.
+///
+/// The time is proportional to the length of the data. Only escaped text needs memory, at most as much as the data.
+pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
+    // Serde would read a list as the fields in their order.
+    if data.trim_ascii_start().first() != Some(&b'{') {
+        return None;
+    }
+    match api {
+        LlmApi::OpenaiChat => openai::read(data, openai::Place::Delta),
+        LlmApi::OpenaiCompletions => openai::read(data, openai::Place::Text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+use serde::Deserialize;
+
+use super::value_shape::ValueShape;
+use crate::chunk::Usage;
+
+/// Counts of tokens, by any of the names that servers use.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct UsageFields {
+    prompt_tokens: ValueShape,
+    input_tokens: ValueShape,
+    completion_tokens: ValueShape,
+    output_tokens: ValueShape,
+    total_tokens: ValueShape,
+    /// Moonshot counts cached tokens here.
+    cached_tokens: ValueShape,
+    /// DeepSeek counts them here.
+    prompt_cache_hit_tokens: ValueShape,
+    prompt_tokens_details: Option<UsageDetails>,
+    input_tokens_details: Option<UsageDetails>,
+    completion_tokens_details: Option<UsageDetails>,
+    output_tokens_details: Option<UsageDetails>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct UsageDetails {
+    cached_tokens: ValueShape,
+    reasoning_tokens: ValueShape,
+}
+
+impl UsageFields {
+    /// Returns the counts; `None` without a count of output tokens.
+    pub(super) fn usage(self) -> Option<Usage> {
+        let output = self.completion_tokens.number.or(self.output_tokens.number)?;
+        let input = self.prompt_tokens.number.or(self.input_tokens.number);
+        let of_output = self.completion_tokens_details.or(self.output_tokens_details);
+        let of_input = self.prompt_tokens_details.or(self.input_tokens_details);
+        let reasoning = of_output.and_then(|details| details.reasoning_tokens.number);
+        let cached = of_input.and_then(|details| details.cached_tokens.number);
+        let cached = cached.or(self.cached_tokens.number).or(self.prompt_cache_hit_tokens.number);
+        // xAI counts reasoning beside the tokens of the answer. Only the total tells.
+        let beside = reasoning.unwrap_or(0);
+        let sum = [output, input.unwrap_or(0), beside].into_iter().fold(0, u64::saturating_add);
+        let output = if self.total_tokens.number == Some(sum) { output.saturating_add(beside) } else { output };
+        Some(Usage { output, reasoning, input, cached })
+    }
+}
