@@ -1,6 +1,6 @@
 use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
 
-use crate::placeholder::has_placeholder;
+use crate::placeholder::{has_placeholder, placeholders};
 use crate::rows::NamedField;
 use crate::template::Template;
 use crate::{InputError, Location, Rows, TargetSpec};
@@ -23,8 +23,8 @@ pub struct PreparedRequests {
     pub origins: Vec<Origin>,
 }
 
-/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it, braces are
-/// plain text, except in a URL: `{{name}}` is refused there, because it can only be meant as a placeholder.
+/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it, `{{name}}` is
+/// refused, because it can only be meant as a placeholder. Other braces are plain text.
 ///
 /// # Errors
 /// Invalid requests or rows, placeholders without a field, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
@@ -48,11 +48,7 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
     let mut targets = Vec::new();
     let mut origins = Origins::default();
     for spec in specs {
-        if has_placeholder(&spec.url) {
-            let help = "add --data-from FILE.csv, or write the braces as %7B and %7D";
-            let problem = "no rows are given for its placeholder";
-            return Err(spec.location.invalid(format!("'{}': {problem}; {help}", spec.url)));
-        }
+        refuse_placeholders(spec)?;
         let request = Request::new(spec.method.clone(), &spec.url, &spec.headers, spec.body.clone());
         let request = request.map_err(|error| spec.location.invalid(error))?.without_default_headers(&spec.left_out);
         let mut target = TargetRequests::new(spec.method.clone(), request.url().to_string(), spec.weight)
@@ -63,6 +59,27 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
         targets.push(target);
     }
     assemble(targets, 0, FeedOrder::InOrder, seed, origins)
+}
+
+/// Refuses placeholders of a request for which there are no rows.
+fn refuse_placeholders(spec: &TargetSpec) -> Result<(), InputError> {
+    const PROBLEM: &str = "no rows are given for its placeholder";
+    let written = spec.headers.iter().find(|header| has_placeholder(header));
+    if has_placeholder(&spec.url) {
+        let help = "add --data-from FILE.csv, or write the braces as %7B and %7D";
+        return Err(spec.location.invalid(format!("'{}': {PROBLEM}; {help}", spec.url)));
+    }
+    if let Some(header) = written {
+        return Err(spec.location.invalid(format!("'{header}': {PROBLEM}; add --data-from FILE.csv")));
+    }
+    let Some(found) = placeholders(&spec.body).next() else { return Ok(()) };
+    let name = found.name;
+    let help = if spec.has_json_body() {
+        "write the first brace as \\u007b if it belongs to a text"
+    } else {
+        "a text with such braces can be a field of a row"
+    };
+    Err(spec.location.invalid(format!("the body has {{{{{name}}}}}: {PROBLEM}; add --data-from FILE.csv; {help}")))
 }
 
 fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> Result<PreparedRequests, InputError> {
@@ -224,11 +241,16 @@ mod tests {
     }
 
     #[test]
-    fn without_rows_braces_in_a_body_or_header_are_plain_text() {
-        let spec = TargetSpec { body: b"{{x}}".to_vec(), ..specs("POST http://a/\nX: {{y}}").remove(0) };
-        let requests = prepare(&[spec], None, 1).unwrap().requests;
+    fn without_rows_there_are_no_placeholders() {
+        let told = |header: &str, body: &str| {
+            let spec = specs(&format!("POST http://a/\nX: {header}")).remove(0);
+            prepare(&[TargetSpec { body: body.into(), ..spec }], None, 1).map_err(|problem| problem.to_string())
+        };
+        assert!(told("{{y}}", "").unwrap_err().starts_with("t:1: 'X: {{y}}': no rows are given for its placeholder"));
+        assert!(told("a", "<{{ x }}>").unwrap_err().starts_with("t:1: the body has {{x}}: no rows are given"));
+        let requests = told("{y}", "{\"a\":{\"b\":{}}} {{ }}").unwrap().requests;
         let text = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();
-        assert!(text.contains("X: {{y}}\r\n") && text.ends_with("\r\n\r\n{{x}}"), "{text}");
+        assert!(text.contains("X: {y}\r\n") && text.ends_with("\r\n\r\n{\"a\":{\"b\":{}}} {{ }}"), "{text}");
     }
 
     #[test]

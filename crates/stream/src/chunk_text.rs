@@ -156,7 +156,7 @@ mod tests {
             (r#"{"choices":[],"usage":{"completion_tokens":3}}"#, "so ", true),
             (r#"{"usage":{"completion_tokens":3}}"#, "so ", true),
             // Content that cannot be counted.
-            (r#"{"choices":[{"delta":{"reasoning":"ha","reasoning_content":"hm"}}]}"#, "so hm", false),
+            (r#"{"choices":[{"delta":{"reasoning":"ha","reasoning_content":"hm"}}]}"#, "so ha", false),
             (r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"content":{"parts":["a"]}}}]}"#, "so ", false),
             (r#"{"choices":[{"delta":{"reasoning_details":[{"text":"hm"}]}}]}"#, "so ", false),

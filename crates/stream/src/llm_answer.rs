@@ -151,10 +151,8 @@ impl LlmAnswer {
         text.give_up();
         facts.unreadable_events += 1;
         self.marks.has_unknown = true;
-        match self.first {
-            None => self.marks.is_first_unknown = true,
-            Some(_) => facts.unmeasured.gaps += 1,
-        }
+        self.marks.is_first_unknown |= self.first.is_none();
+        facts.unmeasured.gaps += 1;
         self.choices.uncertain = Choices::all();
     }
 

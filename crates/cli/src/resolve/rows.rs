@@ -75,10 +75,22 @@ pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Opti
         let help = "write the session as a flow, in which a row belongs to a session (--flow)";
         return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));
     }
-    Ok(ended_by(u64::from(rows), is_once, has_flow, workload))
+    let is_llm = args.streams.llm.is_some();
+    let note = match &workload.model {
+        LoadModel::Closed { horizon, .. } if is_llm && !is_once => {
+            let may_repeat = horizon.requests.is_none_or(|requests| requests > u64::from(rows));
+            may_repeat.then(|| format!("there are {rows} rows: after the last row, the first one is used again"))
+        }
+        _ => ended_by(u64::from(rows), is_once, has_flow || is_llm, workload),
+    };
+    let cached = "; a server may have them in its cache by then, which makes answers faster: --feed once ends the load with the \
+                  last row";
+    Ok(note.map(|note| note + if is_llm && !is_once { cached } else { "" }))
 }
 
-fn ended_by(rows: u64, is_once: bool, has_flow: bool, workload: &mut Workload) -> Option<String> {
+/// Ends the load at the last row, if each is used once. Returns a note if rows run out, and `says_again` or this is an
+/// end.
+fn ended_by(rows: u64, is_once: bool, says_again: bool, workload: &mut Workload) -> Option<String> {
     let (schedule, what) = match &mut workload.model {
         LoadModel::Open(schedule) => (schedule, "requests"),
         LoadModel::PartlyOpen { sessions, .. } => (sessions, "sessions"),
@@ -94,7 +106,7 @@ fn ended_by(rows: u64, is_once: bool, has_flow: bool, workload: &mut Workload) -
     if !is_once {
         // For plain requests, this is expected.
         let again = || format!("{planned} {what} for {rows} rows: after the last row, the first one is used again");
-        return has_flow.then(again);
+        return says_again.then(again);
     }
     schedule.horizon.requests = Some(rows);
     schedule.horizon.duration = schedule.last_arrival().map(|last| last.intended_start.since_origin() + Nanos(1));

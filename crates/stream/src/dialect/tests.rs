@@ -240,11 +240,12 @@ fn by_value(api: LlmApi, data: &[u8]) -> Option<Chunk> {
             LlmApi::OpenaiCompletions => filled(&choice["text"]),
             LlmApi::OpenaiChat => in_delta || thought,
         };
-        let one = Choices::one(choice["index"].as_u64().unwrap_or(0)).filter(|_| is_here);
-        chunk.content = chunk.content.and(one.unwrap_or_default());
+        // An index beyond the limit is not understood.
+        let Some(one) = Choices::one(choice["index"].as_u64().unwrap_or(0)) else { continue };
+        chunk.choices = chunk.choices.and(one);
+        chunk.content = chunk.content.and(if is_here { one } else { Choices::default() });
         answer |= is_here && (api == LlmApi::OpenaiCompletions || in_delta);
         reasoning |= is_here && thought;
-        chunk.choices = chunk.choices.and(Choices::one(choice["index"].as_u64().unwrap_or(0)).unwrap_or_default());
     }
     chunk.is_reasoning = reasoning && !answer;
     chunk.is_error = event.get("error").is_some_and(filled) || event.get("object") == Some(&json!("error"));

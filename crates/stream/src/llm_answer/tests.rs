@@ -226,7 +226,7 @@ fn what_is_not_understood_makes_times_unknown() {
     assert_eq!(times(&found, &options, StreamTime::TimePerOutputToken).0, 0);
     assert_eq!(times(&found, &options, StreamTime::ContentGap), (1, 10_000), "this one is known");
     let llm = found.llm.unwrap();
-    assert_eq!((llm.unmeasured.first_content, llm.unmeasured.without_gap, llm.unmeasured.gaps), (1, 1, 0));
+    assert_eq!((llm.unmeasured.first_content, llm.unmeasured.without_gap, llm.unmeasured.gaps), (1, 1, 1));
     let each = llm.slo.unwrap().each;
     assert_eq!(each.iter().map(|each| each.cannot_tell).collect::<Vec<_>>(), [1, 1, 0]);
     // The first content came at 20 ms or before, which meets the objective.

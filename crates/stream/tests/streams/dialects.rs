@@ -16,7 +16,7 @@ use crate::MS;
 pub(crate) type Script = Vec<(u64, Vec<u8>)>;
 
 /// What is shown of an answer, in milliseconds; `None` if it is unknown.
-#[derive(PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shown {
     pub(crate) first: Option<u64>,
     /// Smallest and largest gap.
@@ -177,8 +177,8 @@ fn rows_of_content() -> Vec<Row> {
         (
             "two choices",
             ended(twenty(two)),
-            Shown { gaps: Some((40, 40)), per_token: None, ending: StreamEnding::Unfinished, tokens: None, ..TRUTH },
-            "gaps are of each choice; one choice has no end",
+            Shown { gaps: Some((40, 40)), per_token: None, ..TRUTH },
+            "gaps are of each choice",
         ),
         (
             "empty calls",
