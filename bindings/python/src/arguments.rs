@@ -1,12 +1,14 @@
 //! Conversion of Python values. Each error names the argument, the problem, and a remedy.
 
 use std::fmt::Display;
+use std::path::Path;
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
-use truetail_model::arrival::{Profile, ProfileError};
+use truetail_model::arrival::{Profile, ProfileError, Trace};
 use truetail_model::time::{Nanos, Rate};
+use truetail_run::input;
 
 /// Returns `ValueError: name: problem`.
 pub fn value_error(name: &str, problem: impl Display) -> PyErr {
@@ -67,10 +69,17 @@ pub fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| value_error(name, format!("{number} is too many; at most {}", u32::MAX)))
 }
 
-/// Converts a rate or a rate profile: `1000`, `"60/m"`, `"ramp:100..2000/60s"`.
+/// Prefix of a profile that names a file with recorded arrivals.
+const TRACE: &str = "trace:";
+
+/// Converts a rate or a rate profile: `1000`, `"60/m"`, `"ramp:100..2000/60s"`, `"trace:arrivals.txt"`.
 pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
     if let Ok(text) = given.cast::<PyString>() {
         let text = text.to_string();
+        if let Some(file) = text.strip_prefix(TRACE) {
+            let trace = Trace::parse(&input::text(Path::new(file))?);
+            return trace.map(Profile::Trace).map_err(|error| value_error(name, format!("{file}: {error}")));
+        }
         return if text.contains(':') {
             text.parse().map_err(|error: ProfileError| value_error(name, error))
         } else {

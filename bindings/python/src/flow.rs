@@ -158,16 +158,13 @@ fn of_sessions<'py>(
     of: &SessionArguments,
 ) -> PyResult<Workload> {
     sessions.as_ref().map(|given| whole_number("sessions", given, 1)).transpose()?;
-    if duration.is_none() && sessions.is_none() {
-        return Err(value_error("duration", "the run needs an end; write a time such as '60s', or give sessions"));
-    }
     let users = None;
     let think_time = None;
     let session_length = None;
     let model = "open".to_owned();
     let requests = sessions;
     let load =
-        LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
+        LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length, usual_duration: Nanos::from_secs(10) };
     let arrivals = load.workload(limits, "sessions")?;
     let LoadModel::Open(sessions) = arrivals.model else { unreachable!("arrivals on a schedule") };
     // Only the function knows the number of requests, so take the number of steps.

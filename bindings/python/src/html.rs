@@ -1,8 +1,8 @@
 //! A result in a notebook.
 
 use truetail_model::record::Metric;
-use truetail_report::number;
-use truetail_run::{Distribution, Findings, Quantile, Run, VerdictState};
+use truetail_report::{number, words};
+use truetail_run::{Distribution, Findings, GateFinding, GateState, Quantile, Run, VerdictState};
 
 /// Formats verdict, load, and a table of quantiles.
 pub fn html(run: &Run, findings: &Findings) -> String {
@@ -26,10 +26,37 @@ pub fn html(run: &Run, findings: &Findings) -> String {
         number::rate_if_any(findings.throughput_per_second),
     );
     let rows: String = findings.response_time.quantiles.iter().map(|quantile| row(quantile, findings)).collect();
+    let streams = streams(run, findings);
+    let gates: String = findings.gates.iter().map(gate).collect();
     format!(
         "{head}<table><thead><tr><th></th><th>response time</th><th>95 % interval</th><th>service time</th>\
-         <th>start delay</th></tr></thead><tbody>{rows}</tbody></table>"
+         <th>start delay</th></tr></thead><tbody>{rows}</tbody></table>{streams}<ul>{gates}</ul>"
     )
+}
+
+/// Formats how streams ended, goodput, and a table of the times of streams. Empty without streams.
+fn streams(run: &Run, findings: &Findings) -> String {
+    let told = words::streams(run).into_iter().chain(words::goodput(run, findings));
+    let lines: String = told.map(|(label, text)| format!("<li>{label} {}</li>", escape(&text))).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let cells = |cells: Vec<String>, tag: &str| {
+        let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell.trim()))).collect();
+        format!("<tr>{cells}</tr>")
+    };
+    let head = cells(words::stream_times_heads(), "th");
+    let rows: String = words::stream_times(findings).into_iter().map(|row| cells(row, "td")).collect();
+    format!("<ul>{lines}</ul><table><thead>{head}</thead><tbody>{rows}</tbody></table>")
+}
+
+fn gate(gate: &GateFinding) -> String {
+    let state = match gate.state {
+        GateState::Holds => "PASSED",
+        GateState::Fails => "FAILED",
+        GateState::Open => "NOT DECIDED",
+    };
+    format!("<li><b>{state}</b> {}</li>", escape(&gate.message))
 }
 
 fn row(quantile: &Quantile, findings: &Findings) -> String {

@@ -73,7 +73,7 @@ impl HttpRun {
         let stream_options = streams.options()?;
         let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load =
-            LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
+            LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length, usual_duration: Nanos::from_secs(10) };
         let limits = limits(("connections", &connections), connection_per_session, &timeout, &drain)?;
         let workload = load.workload(limits, "requests")?;
         if connection_per_session && !workload.has_connection_per_session() {

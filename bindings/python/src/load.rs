@@ -22,6 +22,8 @@ pub struct LoadArguments<'py> {
     pub users: OptionalArg<'py>,
     pub think_time: OptionalArg<'py>,
     pub session_length: OptionalArg<'py>,
+    /// Measured time of a run that nothing else ends.
+    pub usual_duration: Nanos,
 }
 
 /// Converts the limits of the generator. `cap` is the argument that limits concurrency, with its name.
@@ -48,12 +50,14 @@ impl LoadArguments<'_> {
         self.refuse_contradictions(kind)?;
         let warmup = time("warmup", &self.warmup)?;
         let think_time = self.think_time.as_ref().map_or(Ok(Nanos::ZERO), |given| time("think_time", given))?;
-        let horizon = self.horizon(warmup)?;
         let model = match kind {
-            LoadModelKind::Open => LoadModel::Open(self.schedule(horizon, what)?),
-            LoadModelKind::Closed => LoadModel::Closed { users: self.users()?, think_time, horizon },
+            LoadModelKind::Open => LoadModel::Open(self.schedule(warmup, what)?),
+            LoadModelKind::Closed => {
+                let horizon = self.horizon(warmup, None)?;
+                LoadModel::Closed { users: self.users()?, think_time, horizon }
+            }
             LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
-                sessions: self.schedule(horizon, what)?,
+                sessions: self.schedule(warmup, what)?,
                 requests_per_session: self.session_length()?,
                 think_time,
             },
@@ -82,19 +86,23 @@ impl LoadArguments<'_> {
         }
     }
 
-    /// Returns the end of the schedule: the warm-up, then the measured duration.
-    fn horizon(&self, warmup: Nanos) -> PyResult<Horizon> {
+    /// Returns the end of the schedule: the warm-up, then the measured duration. Without a duration and a number of
+    /// requests, a profile of this length ends where it does.
+    fn horizon(&self, warmup: Nanos, natural_length: Option<Nanos>) -> PyResult<Horizon> {
         let requests = self.requests.as_ref().map(|given| whole_number("requests", given, 1)).transpose()?;
         let measured = self.duration.as_ref().map(|given| positive_time("duration", given)).transpose()?;
-        if measured.is_none() && requests.is_none() {
-            return Err(value_error("duration", "the run needs an end; write a time such as '60s', or give requests"));
-        }
-        Ok(Horizon { duration: measured.map(|measured| warmup + measured), requests })
+        let duration = match (measured, requests) {
+            (Some(measured), _) => Some(warmup + measured),
+            (None, Some(_)) => None,
+            (None, None) => natural_length.or(Some(warmup + self.usual_duration)),
+        };
+        Ok(Horizon { duration, requests })
     }
 
-    fn schedule(&self, horizon: Horizon, what: &str) -> PyResult<Schedule> {
+    fn schedule(&self, warmup: Nanos, what: &str) -> PyResult<Schedule> {
         let missing = || value_error("rate", format!("none given; write {what} per second, such as rate=100"));
         let profile = profile("rate", self.rate.as_ref().ok_or_else(missing)?)?;
+        let horizon = self.horizon(warmup, profile.natural_length())?;
         let spacing = choice("spacing", &self.spacing, &[("even", Spacing::Even), ("poisson", Spacing::Poisson)])?;
         Ok(Schedule { profile, spacing, seed: whole_number("seed", &self.seed, 0)?, horizon })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyFileExistsError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use truetail_model::record::Metric;
 use truetail_report::{Style, SummaryOptions, number, summary};
@@ -238,8 +238,15 @@ impl RunResult {
         to_python(py, &run_file(&self.run, &self.findings))
     }
 
-    /// Saves the run and its page in a folder, which must be new, empty, or hold an earlier run to replace.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+    /// Saves the run and its page in a folder, which must be new or empty. With `force=True` it may hold an earlier run,
+    /// which is replaced.
+    #[pyo3(signature = (path, *, force = false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
+        if !force && folder::has_files_of_a_run(&path) {
+            let path = path.display();
+            let problem = format!("path: {path} holds a run already; choose another folder, or replace it with force=True");
+            return Err(PyFileExistsError::new_err(problem));
+        }
         let save = || {
             folder::save(&path, &self.run, &self.findings)?;
             let series = truetail_analysis::series::series(&self.run, &self.findings);

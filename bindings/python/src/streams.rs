@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use truetail_analysis::gates::ReadingMode;
 use truetail_run::{LlmApi, StreamKind};
-use truetail_stream::{LlmOptions, MAX_DATA_BYTES, Objective, StreamOptions};
+use truetail_stream::{LlmOptions, Objective, StreamOptions};
 
 use crate::arguments::{choice, positive_time, value_error};
 use crate::gate::parsed;
@@ -63,8 +63,8 @@ impl StreamArguments<'_> {
             (_, Some(api)) => StreamOptions::for_llm(LlmOptions::new(api, slo)),
             (Some(kind), None) => StreamOptions::new(kind),
         };
-        let end_mark = self.end_mark.clone().or(plain.end_mark.clone());
-        Ok(Some(StreamOptions { stall, idle_timeout, end_mark, ..plain }))
+        let options = StreamOptions { stall, idle_timeout, ..plain };
+        options.with_end_mark(self.end_mark.clone()).map(Some).map_err(|problem| value_error("end_mark", problem))
     }
 
     fn refuse_contradictions(&self, kind: Option<StreamKind>) -> PyResult<()> {
@@ -84,11 +84,6 @@ impl StreamArguments<'_> {
             let name = if self.llm.is_some() { "llm" } else { "end_mark" };
             return Err(value_error(name, "it is about server-sent events, and contradicts stream='chunks'"));
         }
-        match &self.end_mark {
-            Some(mark) if mark.len() > MAX_DATA_BYTES => {
-                Err(value_error("end_mark", format!("at most {MAX_DATA_BYTES} bytes are compared")))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }

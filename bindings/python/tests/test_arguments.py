@@ -40,7 +40,7 @@ def test_a_rate_is_asked_for() -> None:
         ({"duration": 0}, ValueError, "duration: it is zero"),
         ({"duration": timedelta(seconds=-1)}, ValueError, "duration: -1 seconds is out of range"),
         ({"duration": object()}, TypeError, "duration: expected a time such as '10ms'"),
-        ({"duration": None}, ValueError, "duration: the run needs an end"),
+        ({"rate": "trace:/nowhere.txt"}, FileNotFoundError, ""),
         ({"warmup": "soon"}, ValueError, "warmup: 'soon' is not a duration"),
         ({"warmup": None}, TypeError, "warmup: expected a time"),
         ({"drain": "x"}, ValueError, "drain: "),

@@ -193,3 +193,15 @@ def test_progress_is_told_on_standard_error(capsys: pytest.CaptureFixture[str], 
     truetail.bench(lambda: None, rate=100, duration="1s", progress=True)
     told = capsys.readouterr()
     assert "in flight 0" in told.err and "p99" in told.err and told.out == ""
+
+
+def test_a_profile_ends_where_it_ends(tmp_path: Path) -> None:
+    arrivals = tmp_path / "arrivals.txt"
+    arrivals.write_text("0\n0.01\n0.25\n")
+    assert truetail.bench(lambda: None, rate=f"trace:{arrivals}").count == 3
+    steps = "steps:100/50ms,200/50ms"
+    counts = [truetail.bench(lambda: None, rate=steps, **end).count for end in ({}, {"duration": "60ms"}, {"requests": 3})]
+    assert counts == [15, 7, 3]
+    arrivals.write_text("0\nx\n")
+    with pytest.raises(ValueError, match="^rate: .*arrivals.txt: "):
+        truetail.bench(lambda: None, rate=f"trace:{arrivals}")

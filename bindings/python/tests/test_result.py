@@ -142,6 +142,10 @@ def test_what_cannot_be_saved_or_loaded(hiccup: truetail.Result, tmp_path: Path)
     with pytest.raises(ValueError, match="^path: .*mine.txt"):
         hiccup.save(tmp_path)
     hiccup.save(tmp_path / "run")
+    with pytest.raises(FileExistsError, match="^path: .*run holds a run already; .*force=True"):
+        truetail.bench(print, rate=10, requests=1).save(tmp_path / "run")
+    assert truetail.load(tmp_path / "run").count == hiccup.count
+    hiccup.save(tmp_path / "run", force=True)
     (tmp_path / "run" / "run.json").write_text("{}")
     with pytest.raises(ValueError, match="^path: .*run.json"):
         truetail.load(tmp_path / "run")

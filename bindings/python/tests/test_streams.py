@@ -38,8 +38,11 @@ def test_chunks_of_any_answer_are_events() -> None:
 def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
     with truetail.serve("06-model-that-stalls") as server:
         options: dict[str, Any] = {"llm": "openai-completions", "slo": ["ttft < 1h", "e2e < 1ns"], "data": BODY}
-        streams = truetail.run(url(server, "/v1/completions"), **LOAD, **options).streams
+        result = truetail.run(url(server, "/v1/completions"), **LOAD, **options, fail_if=["ttft p50 > 1ns", "tpot p50 > 1h"])
+    streams, notebook = result.streams, result._repr_html_()
     assert streams is not None
+    shown = ("TTFT", "Goodput", "50 output tokens in 10 answers", "<b>FAILED</b> ttft p50 &gt; 1ns")
+    assert [text for text in shown if text not in notebook] == []
     assert (streams["tokens"], streams["end_mark"]) == (50, "[DONE]")
     assert [each["met"] for each in streams["llm"]["slo"]["each"]] == [10, 0]
     assert streams["goodput"]["met"] == 0

@@ -1,8 +1,14 @@
 """The package under a type checker."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
+
+import pytest
+import truetail
+from truetail import _types
 
 HERE = Path(__file__).parent.parent
 AWAIT_S = 300
@@ -29,3 +35,17 @@ def test_a_wrong_argument_is_found_before_it_is_run(tmp_path: Path) -> None:
     checked = mypy("mypy", "--strict", str(wrong))
     assert checked.returncode == 1 and '"rate"' in checked.stdout and '"model"' in checked.stdout, checked.stdout
     assert '"stepp"' in checked.stdout, checked.stdout
+
+
+def test_each_name_of_a_metric_and_a_dialect_is_typed() -> None:
+    """An error names all that there are."""
+    result = truetail.simulate("02-single-hiccup")
+    for names, call in [
+        (_types.Metric, lambda: result.quantile(0.5, "none")),  # type: ignore[arg-type]
+        (_types.LlmApi, lambda: truetail.run("http://127.0.0.1:1", rate=1, llm="none")),  # type: ignore[arg-type]
+        (_types.StreamKind, lambda: truetail.run("http://127.0.0.1:1", rate=1, stream="none")),  # type: ignore[arg-type]
+    ]:
+        with pytest.raises(ValueError) as raised:
+            call()
+        known = re.findall("'([^']+)'", str(raised.value).partition("choose one of")[2])
+        assert sorted(known) == sorted(get_args(names))

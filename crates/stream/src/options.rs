@@ -4,6 +4,7 @@ use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
 use truetail_run::{LlmApi, StreamKind};
 
+use crate::event_parser::MAX_DATA_BYTES;
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
 
@@ -53,6 +54,26 @@ impl StreamOptions {
     pub fn for_llm(llm: LlmOptions) -> StreamOptions {
         let end_mark = Some("[DONE]".to_owned());
         StreamOptions { end_mark, llm: Some(llm), ..StreamOptions::new(StreamKind::Sse) }
+    }
+
+    /// Sets the end mark as users write it: the data of an event, or `none`.
+    ///
+    /// # Errors
+    /// The mark is empty or too long.
+    pub fn with_end_mark(self, given: Option<String>) -> Result<StreamOptions, String> {
+        let end_mark = match given {
+            None => return Ok(self),
+            Some(mark) if mark == "none" => None,
+            Some(mark) if mark.trim_ascii().is_empty() => {
+                return Err("it is empty; write none if a stream ends without a mark".to_owned());
+            }
+            Some(mark) if mark.len() > MAX_DATA_BYTES => {
+                return Err(format!("it has {} bytes; at most {MAX_DATA_BYTES} are compared", mark.len()));
+            }
+            Some(mark) => Some(mark),
+        };
+        let llm = self.llm.map(|llm| LlmOptions { must_finish: llm.must_finish && end_mark.is_some(), ..llm });
+        Ok(StreamOptions { end_mark, llm, ..self })
     }
 
     /// Returns true if an event with this data is the end mark.

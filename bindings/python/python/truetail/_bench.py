@@ -18,7 +18,7 @@ from truetail._types import Model, Rate, Spacing, Time, Waiting
 def bench(
     fn: Union[Callable[[], object], Callable[[], Awaitable[object]], Callable[[], AsyncIterator[object]]],
     rate: Optional[Rate] = None,
-    duration: Optional[Time] = "60s",
+    duration: Optional[Time] = None,
     warmup: Time = 0,
     workers: Optional[int] = None,
     *,
@@ -46,7 +46,7 @@ def bench(
 
     ``rate``            calls per second: ``1000``, ``"1.5k"``, ``"60/m"``; or a rate profile such as
                         ``"ramp:100..2000/60s"``. Required, except in the closed model
-    ``duration``        measured time; ``None`` if ``requests`` ends the run
+    ``duration``        measured time. Default: up to the last of ``requests``, or the end of a profile that has one, or 60 s
     ``warmup``          time before it, whose calls are not measured
     ``workers``         threads that call (default 1; in the closed model one per user)
     ``requests``        maximum number of calls, including those of the warm-up
@@ -95,7 +95,7 @@ def bench(
 async def bench_async(
     fn: Union[Callable[[], Awaitable[object]], Callable[[], AsyncIterator[object]]],
     rate: Optional[Rate] = None,
-    duration: Optional[Time] = "60s",
+    duration: Optional[Time] = None,
     warmup: Time = 0,
     *,
     requests: Optional[int] = None,

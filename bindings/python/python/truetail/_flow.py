@@ -133,7 +133,7 @@ def flow(
     session: SessionFunction,
     origin: Union[str, Iterable[str]],
     rate: Optional[Rate] = None,
-    duration: Optional[Time] = "10s",
+    duration: Optional[Time] = None,
     warmup: Time = 0,
     *,
     steps: Iterable[str],
@@ -176,7 +176,7 @@ def flow(
                         them, and ``s.get("https://api.shop.example/items")`` that one
     ``rate``            sessions per second, or a rate profile; ``duration``, ``warmup``, ``spacing`` and ``seed`` as in :func:`run`
     ``steps``           the names of all steps, in order. Each request belongs to one of them
-    ``sessions``        the number of sessions; with ``duration=None`` it alone ends the run
+    ``sessions``        the number of sessions; without ``duration`` it alone ends the run
     ``headers``         sent with every request
     ``connection_per_session``  a connection for each session, from its first request to its end, as a browser has; then
                         ``connections`` limits the sessions under way

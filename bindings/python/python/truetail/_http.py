@@ -14,7 +14,7 @@ from truetail._types import Feed, LlmApi, Model, Path, Rate, Spacing, StreamKind
 def run(
     url: Optional[str] = None,
     rate: Optional[Rate] = None,
-    duration: Optional[Time] = "10s",
+    duration: Optional[Time] = None,
     warmup: Time = 0,
     *,
     requests: Optional[int] = None,

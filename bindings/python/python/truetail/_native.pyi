@@ -226,8 +226,9 @@ class Result:
         """The same as `to_numpy`, as a data frame."""
     def to_dict(self) -> dict[str, Any]:
         """The content of `run.json`."""
-    def save(self, path: Path) -> None:
-        """Saves the run and its page (report.html) in this folder, which must be new, empty, or hold an earlier run, which is replaced."""
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Saves the run and its page (report.html) in this folder, which must be new or empty. With `force=True` it may hold an
+        earlier run, which is replaced."""
     def _repr_html_(self) -> str: ...
 
 @final

@@ -11,7 +11,7 @@ Time = Union[str, float, timedelta]
 
 Rate = Union[float, str]
 """Requests per second, ``"1.5k"``, ``"10rps"``, ``"60/m"``; or a rate profile: ``"steps:100/10s,500/10s"``,
-``"ramp:100..2000/60s"``, ``"sine:500..1500/60s"``."""
+``"ramp:100..2000/60s"``, ``"sine:500..1500/60s"``, ``"trace:FILE"`` with an arrival time in seconds per line."""
 
 Spacing = Literal["even", "poisson"]
 Model = Literal["open", "closed", "partly-open"]
@@ -34,4 +34,5 @@ Metric = Literal[
     "tls_handshake_time",
     "first_byte_time",
     "send_wait",
+    "without_generator",
 ]

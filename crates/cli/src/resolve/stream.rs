@@ -8,14 +8,11 @@ use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
 use truetail_run::StreamKind;
-use truetail_stream::{LlmOptions, MAX_DATA_BYTES, Objective, StreamOptions, StreamRun, Tokenizer};
+use truetail_stream::{LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
 use super::input;
 use crate::args::stream::{StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
-
-/// `--end-mark` of streams without one.
-const NO_END_MARK: &str = "none";
 
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
 /// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
@@ -61,13 +58,6 @@ pub fn options(
     if args.end_mark.is_some() && kind == StreamKind::Chunks {
         return Err(usage_error("--end-mark is the data of a server-sent event; use it with --stream sse"));
     }
-    if args.end_mark.as_ref().is_some_and(|mark| mark.trim_ascii().is_empty()) {
-        return Err(usage_error("--end-mark is empty; write --end-mark none if a stream ends without a mark"));
-    }
-    if let Some(mark) = args.end_mark.as_ref().filter(|mark| mark.len() > MAX_DATA_BYTES) {
-        let bytes = mark.len();
-        return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MAX_DATA_BYTES} are compared")));
-    }
     let plain = match args.llm {
         Some(llm) => {
             let tokenizer = args.tokenizer.as_deref().map(tokenizer).transpose()?;
@@ -75,12 +65,8 @@ pub fn options(
         }
         None => StreamOptions::new(kind),
     };
-    let end_mark = match args.end_mark {
-        Some(mark) if mark == NO_END_MARK => None,
-        Some(mark) => Some(mark),
-        None => plain.end_mark.clone(),
-    };
-    Ok(Some(StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, end_mark, ..plain }))
+    let options = StreamOptions { stall: args.stall, idle_timeout: args.idle_timeout, ..plain };
+    options.with_end_mark(args.end_mark).map(Some).map_err(|problem| usage_error(format!("--end-mark: {problem}")))
 }
 
 /// Returns how answers are read, to check which gates fit.

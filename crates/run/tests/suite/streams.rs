@@ -3,8 +3,8 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    Distribution, Findings, LlmApi, LlmFacts, ObjectiveCounts, Run, SloCounts, StreamDetail, StreamFacts,
-    StreamFindings, StreamTime, TokenCounts, folder, merge,
+    Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, Run, SloCounts, StreamDetail, StreamFacts,
+    StreamFindings, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
 };
 
 #[path = "../support/streams.rs"]
@@ -44,7 +44,7 @@ pub fn with_llm(mut run: Run) -> Run {
     let complete = streams.tally.complete;
     for (time, value, count) in [
         (StreamTime::FirstContent, 2_234_567, complete),
-        (StreamTime::FirstContentCensored, 5_000_000_001, planned - complete),
+        (StreamTime::FirstContentCensored, 5_000_000_001, planned - complete - 1),
         (StreamTime::FirstContentService, 2_134_567, complete),
         (StreamTime::ContentGap, 10_000_003, complete),
         (StreamTime::TimePerOutputToken, 10_000_003, complete - 1),
@@ -58,9 +58,16 @@ pub fn with_llm(mut run: Run) -> Run {
         counted: complete - 1,
         not_counted: 1,
         output: 2 * (complete - 1),
+        reasoning: 3,
+        hidden_reasoning: 2,
+        cached_input: 5,
+        with_cached: 1,
         unknown_time_per_output_token: 1,
         ..TokenCounts::default()
     };
+    llm.unmeasured = UnmeasuredContent { first_content: 1, gaps: 2, without_gap: 3, further_parts: 3 };
+    llm.finish =
+        FinishCounts { stop: complete - 5, length: 1, tool_calls: 1, content_filter: 1, other: 1, none: 1 };
     let each = vec![ObjectiveCounts { met: complete, ..ObjectiveCounts::default() }];
     llm.slo = llm.slo.map(|slo| SloCounts { met: complete, each, ..slo });
     streams.llm = Some(llm);
@@ -101,6 +108,11 @@ fn books_of_language_models_that_do_not_balance_are_refused() {
             |llm| llm.coalesced_content_gaps += 1,
             |llm| llm.tokens.counted += 1,
             |llm| llm.tokens.no_time_per_output_token += 1,
+            |llm| llm.tokens.hidden_reasoning = 4,
+            |llm| llm.tokens.with_cached = llm.tokens.counted + 1,
+            |llm| llm.unmeasured.first_content += 1,
+            |llm| llm.unmeasured.without_gap += 1,
+            |llm| llm.finish.other += 1,
             |llm| llm.slo.as_mut().unwrap().cannot_tell = 1 << 59,
             |llm| llm.slo.as_mut().unwrap().each[0].missed = 1,
             |llm| llm.slo.as_mut().unwrap().each.push(ObjectiveCounts::default()),
