@@ -57,8 +57,19 @@ impl Bench {
         max_failures: OptionalArg<'py>,
         stall: OptionalArg<'py>,
     ) -> PyResult<Bench> {
-        let load =
-            LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length, usual_duration: Nanos::from_secs(60) };
+        let load = LoadArguments {
+            rate,
+            duration,
+            warmup,
+            requests,
+            spacing,
+            seed,
+            model,
+            users,
+            think_time,
+            session_length,
+            usual_duration: Nanos::from_secs(60),
+        };
         let kind = CallableKind::named(kind)?;
         let how = CallArguments { kind, workers, waiting: waiting.to_owned(), in_flight, timeout, drain, max_failures };
         let plan = how.plan(&load)?;

@@ -163,8 +163,19 @@ fn of_sessions<'py>(
     let session_length = None;
     let model = "open".to_owned();
     let requests = sessions;
-    let load =
-        LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length, usual_duration: Nanos::from_secs(10) };
+    let load = LoadArguments {
+        rate,
+        duration,
+        warmup,
+        requests,
+        spacing,
+        seed,
+        model,
+        users,
+        think_time,
+        session_length,
+        usual_duration: Nanos::from_secs(10),
+    };
     let arrivals = load.workload(limits, "sessions")?;
     let LoadModel::Open(sessions) = arrivals.model else { unreachable!("arrivals on a schedule") };
     // Only the function knows the number of requests, so take the number of steps.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_checks::{Check, CheckRun};
 use truetail_engine::{Control, Plan};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::RunSource;
 use truetail_stream::{StreamOptions, StreamRun};
 
@@ -72,8 +72,19 @@ impl HttpRun {
         let gates = gate::gates(&streams.slo_of_run(), &fail_if)?;
         let stream_options = streams.options()?;
         let seed_of_choice = whole_number("seed", &seed, 0)?;
-        let load =
-            LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length, usual_duration: Nanos::from_secs(10) };
+        let load = LoadArguments {
+            rate,
+            duration,
+            warmup,
+            requests,
+            spacing,
+            seed,
+            model,
+            users,
+            think_time,
+            session_length,
+            usual_duration: Nanos::from_secs(10),
+        };
         let limits = limits(("connections", &connections), connection_per_session, &timeout, &drain)?;
         let workload = load.workload(limits, "requests")?;
         if connection_per_session && !workload.has_connection_per_session() {
@@ -83,7 +94,7 @@ impl HttpRun {
         if connection_per_session && request.closes_connections() {
             return Err(value_error("connection_per_session", "it contradicts keepalive=False; give one of them"));
         }
-        let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.is_llm())?);
+        let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.api()?)?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
         plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
         plan.keep_alive = !request.closes_connections();

@@ -14,7 +14,7 @@ use truetail_requests::{
     Feed, InputError, Location, RowFormat, Rows, TargetSpec, asking_for_stream, basic_authorization, parse_targets,
     prepare,
 };
-use truetail_run::input;
+use truetail_run::{LlmApi, input};
 
 use crate::arguments::{choice, type_error, value_error};
 
@@ -52,14 +52,19 @@ impl RequestArguments<'_> {
         !self.keepalive
     }
 
-    /// Returns the target, with prepared requests and a resolved host. `is_llm` is true for a language model.
-    pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments, is_llm: bool) -> PyResult<Target> {
+    /// Returns the target, with prepared requests and a resolved host. With `llm`, they ask a language model for streams.
+    pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments, llm: Option<LlmApi>) -> PyResult<Target> {
         self.refuse_contradictions()?;
         let closing = if self.keepalive { None } else { Some("Connection: close".to_owned()) };
         let defaults: Vec<String> = closing.into_iter().collect();
         let specs: Vec<_> = self.specs()?.into_iter().map(|spec| spec.with_defaults(&defaults)).collect();
-        let asking = |spec| asking_for_stream(spec).map_err(|problem| value_error("llm", problem));
-        let specs = if is_llm { specs.into_iter().map(asking).collect::<PyResult<Vec<_>>>()? } else { specs };
+        let asking = |spec, api: LlmApi| {
+            asking_for_stream(spec, api.request_members()).map_err(|problem| value_error("llm", problem))
+        };
+        let specs = match llm {
+            Some(api) => specs.into_iter().map(|spec| asking(spec, api)).collect::<PyResult<Vec<_>>>()?,
+            None => specs,
+        };
         let rows = self.rows()?;
         let rows = rows.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
         let order =

@@ -244,7 +244,8 @@ impl RunResult {
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         if !force && folder::has_files_of_a_run(&path) {
             let path = path.display();
-            let problem = format!("path: {path} holds a run already; choose another folder, or replace it with force=True");
+            let problem =
+                format!("path: {path} holds a run already; choose another folder, or replace it with force=True");
             return Err(PyFileExistsError::new_err(problem));
         }
         let save = || {

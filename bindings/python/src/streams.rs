@@ -22,9 +22,10 @@ pub struct StreamArguments<'py> {
 }
 
 impl StreamArguments<'_> {
-    /// Returns true if the answers come from a language model.
-    pub fn is_llm(&self) -> bool {
-        self.llm.is_some()
+    /// Returns the API of the language model whose answers are read, if any.
+    pub fn api(&self) -> PyResult<Option<LlmApi>> {
+        let apis = LlmApi::ALL.map(|api| (api.name(), api));
+        self.llm.as_ref().map(|name| choice("llm", name, &apis)).transpose()
     }
 
     /// Returns the reading of answers, for gates.
@@ -50,8 +51,7 @@ impl StreamArguments<'_> {
     pub fn options(&self) -> PyResult<Option<StreamOptions>> {
         let kinds = [("sse", StreamKind::Sse), ("chunks", StreamKind::Chunks)];
         let kind = self.stream.as_ref().map(|name| choice("stream", name, &kinds)).transpose()?;
-        let apis = [LlmApi::OpenaiChat, LlmApi::OpenaiCompletions].map(|api| (api.name(), api));
-        let api = self.llm.as_ref().map(|name| choice("llm", name, &apis)).transpose()?;
+        let api = self.api()?;
         self.refuse_contradictions(kind)?;
         let length =
             |name: &str, given: &OptionalArg<'_>| given.as_ref().map(|time| positive_time(name, time)).transpose();

@@ -71,11 +71,13 @@ fn add_sessions(run: &mut Run, sessions: &FlowRun) {
 /// Returns a note if a language model's answers have events but no content: probably another API's answers.
 fn without_content(streams: &StreamFacts) -> Option<String> {
     let llm = streams.llm.as_ref().filter(|llm| llm.content_events == 0 && llm.events() > 0)?;
-    let other = match llm.api {
+    let likely = match llm.api {
         LlmApi::OpenaiChat => LlmApi::OpenaiCompletions,
-        LlmApi::OpenaiCompletions => LlmApi::OpenaiChat,
+        _ => LlmApi::OpenaiChat,
     };
-    Some(format!("no event has content by --llm {}; are the answers those of --llm {}?", llm.api.name(), other.name()))
+    let api = llm.api.name();
+    let likely = likely.name();
+    Some(format!("no event has content by --llm {api}; are the answers those of --llm {likely}, or of another API?"))
 }
 
 /// Returns a note if a tokenizer counted tokens. The distribution of times per output token mixes both counts.

@@ -36,6 +36,7 @@ fn backend(api: LlmApi) -> &'static str {
     match api {
         LlmApi::OpenaiChat => "openai-chat",
         LlmApi::OpenaiCompletions => "openai",
+        other => other.name(),
     }
 }
 

@@ -79,6 +79,8 @@ pub struct Chunk {
     pub is_reasoning: bool,
     /// The reasoning is a summary: fewer tokens than the server counts.
     pub is_summary: bool,
+    /// The event repeats all content until now, so that it has new content only if it has more tokens.
+    pub repeats_content: bool,
     /// The event may have content in a form that is not known.
     pub is_unknown: bool,
     /// The event reports an error of the server.

@@ -48,10 +48,14 @@ impl AnswerText {
 }
 
 /// Adds the text of an event's content to `text`, including reasoning. Returns true if the content is only text of one
-/// choice. A tool call cannot be counted, because its form in tokens depends on the model.
+/// choice. A tool call cannot be counted, because its form in tokens depends on the model. Only OpenAI's older formats
+/// are read.
 ///
 /// `data` is of an event that [`read_chunk`](crate::read_chunk) can read.
 fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {
+    if !matches!(api, LlmApi::OpenaiChat | LlmApi::OpenaiCompletions) {
+        return false;
+    }
     let Ok(event) = serde_json::from_slice::<Event<'_>>(data) else { return false };
     match event.choices.unwrap_or_default().as_slice() {
         [] => true,

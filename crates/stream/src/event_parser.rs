@@ -5,7 +5,7 @@ use memchr::memchr2;
 /// Limit on the bytes that are kept of the data of one event. Longer data is counted to its end.
 pub const MAX_DATA_BYTES: usize = 64 * 1024;
 /// Capacity in bytes that a parser keeps from one stream to the next.
-const DATA_ROOM_KEPT: usize = 4 * 1024;
+pub(crate) const DATA_ROOM_KEPT: usize = 4 * 1024;
 /// Bytes that are kept of a field name: one more than the longest known names have (`event`, `retry`).
 const MAX_NAME_BYTES: usize = 6;
 /// The type of events that report an error.

@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `event_parser` | server-sent events, without I/O |
+//! | `event_parser`, `line_parser` | server-sent events, and lines, without I/O |
 //! | `options` | options, and the rule that tells which answers are streams |
 //! | `open_stream` | the clocks of one answer |
 //! | `chunk` | the meaning of one event of a language model |
@@ -27,6 +27,7 @@ mod event_parser;
 mod found;
 mod idle;
 mod items;
+mod line_parser;
 mod llm_answer;
 mod observer;
 mod open_stream;

@@ -2,7 +2,7 @@ use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{FinishReason, LlmFacts, SloCounts, StreamTime};
 
-use crate::chunk::{Choices, Usage};
+use crate::chunk::{Choices, Chunk, Usage};
 use crate::chunk_text::AnswerText;
 use crate::dialect::read_event;
 use crate::event_parser::ServerSentEvent;
@@ -21,6 +21,8 @@ pub(crate) struct LlmAnswer {
     /// The same of each choice, if there is another than the first.
     last_of_choices: Vec<Option<ReadInstant>>,
     choices: ChoiceStates,
+    /// Events with content.
+    content_events: u64,
     /// The last usage that the server sent.
     usage: Option<Usage>,
     /// The reason why the last choice ended.
@@ -114,16 +116,17 @@ impl LlmAnswer {
         if options.tokenizer.is_some() {
             text.event(options.api, &data);
         }
+        let chunk = self.without_repetition(chunk);
         self.choices.seen = self.choices.seen.and(chunk.choices);
         self.choices.finished = self.choices.finished.and(chunk.finished);
         self.finish = chunk.finish.or(self.finish);
+        self.marks.has_summary |= chunk.is_summary;
         if chunk.is_error {
             self.error(facts);
         } else if !chunk.content.is_empty() {
             facts.content_events += 1;
             facts.reasoning_events += u64::from(chunk.is_reasoning);
             self.marks.has_reasoning |= chunk.is_reasoning;
-            self.marks.has_summary |= chunk.is_summary;
             self.content(chunk.content, now, found);
         } else if chunk.is_unknown {
             self.unknown(text, facts);
@@ -134,6 +137,13 @@ impl LlmAnswer {
             self.usage = None;
         }
         chunk.usage.into_iter().for_each(|usage| self.counted(usage));
+    }
+
+    /// Removes the content of an event that repeats it, unless it has more tokens than before.
+    fn without_repetition(&self, chunk: Chunk) -> Chunk {
+        let tokens = |usage: Option<Usage>| usage.map(|usage| usage.output);
+        let is_repeated = chunk.repeats_content && chunk.usage.is_some() && tokens(chunk.usage) == tokens(self.usage);
+        if is_repeated { Chunk { content: Choices::default(), ..chunk } } else { chunk }
     }
 
     /// Records an event after the end of a measured answer, or its end mark.
@@ -158,6 +168,9 @@ impl LlmAnswer {
 
     fn counted(&mut self, usage: Usage) {
         let AnswerMarks { has_content_since_usage, has_wrong_usage, .. } = &mut self.marks;
+        let input = usage.input.or(self.usage.and_then(|before| before.input));
+        let cached = usage.cached.or(self.usage.and_then(|before| before.cached));
+        let usage = Usage { input, cached, ..usage };
         let before = self.usage.replace(usage).filter(|before| before.output > 0 && *has_content_since_usage);
         *has_wrong_usage |= before.is_some_and(|before| usage.output <= before.output);
         *has_content_since_usage = false;
@@ -165,6 +178,7 @@ impl LlmAnswer {
 
     fn content(&mut self, choices: Choices, now: ReadInstant, found: &mut StreamResults) {
         self.marks.has_content_since_usage = true;
+        self.content_events += 1;
         let mut parts = 0;
         for choice in choices.indices() {
             parts += 1;
@@ -333,10 +347,12 @@ impl LlmAnswer {
     fn sent_tokens(&self, by_client: Option<u64>) -> Option<u64> {
         let Some(usage) = self.usage() else { return by_client };
         match usage.reasoning {
-            None | Some(0) => Some(usage.output),
-            Some(_) if self.marks.has_summary => None,
+            Some(0) => Some(usage.output),
+            _ if self.marks.has_summary => None,
+            None => Some(usage.output),
             Some(_) if self.marks.has_reasoning => Some(usage.output),
-            Some(reasoning) => usage.output.checked_sub(reasoning),
+            // If there are more events than tokens, the reasoning came as content.
+            Some(reasoning) => usage.output.checked_sub(reasoning).filter(|sent| *sent >= self.content_events),
         }
     }
 

@@ -9,13 +9,60 @@ use truetail_run::{EventMarks, StreamEnding, StreamKind};
 
 use crate::all_found::CombinedResults;
 use crate::chunk_text::AnswerText;
-use crate::event_parser::EventParser;
+use crate::event_parser::{EventParser, ServerSentEvent};
 use crate::found::StreamResults;
 use crate::idle::{IdleCheck, IdleWatch};
+use crate::line_parser::LineParser;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
+
+/// Parser of the events of one answer.
+#[derive(Debug)]
+enum Parser {
+    Events(EventParser),
+    Lines(LineParser),
+}
+
+impl Parser {
+    fn new(kind: StreamKind) -> Parser {
+        match kind {
+            StreamKind::Lines => Parser::Lines(LineParser::default()),
+            StreamKind::Sse | StreamKind::Chunks | StreamKind::Items => Parser::Events(EventParser::new()),
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8], on_event: &mut impl FnMut(ServerSentEvent<'_>)) {
+        match self {
+            Parser::Events(parser) => parser.feed(bytes, on_event),
+            Parser::Lines(parser) => parser.feed(bytes, on_event),
+        }
+    }
+
+    fn restart(&mut self) {
+        match self {
+            Parser::Events(parser) => parser.restart(),
+            Parser::Lines(parser) => parser.restart(),
+        }
+    }
+
+    fn give_back_room(&mut self) {
+        match self {
+            Parser::Events(parser) => parser.give_back_room(),
+            Parser::Lines(parser) => parser.give_back_room(),
+        }
+    }
+
+    /// Returns the data of the event that the stream is inside of, if any.
+    fn unfinished(&self) -> Option<&[u8]> {
+        let (is_inside, data) = match self {
+            Parser::Events(parser) => (parser.is_inside_event(), parser.unfinished_data()),
+            Parser::Lines(parser) => (parser.is_inside_event(), parser.unfinished_data()),
+        };
+        is_inside.then_some(data)
+    }
+}
 
 /// State of one request. Later requests reuse its memory.
 #[derive(Debug)]
@@ -23,7 +70,7 @@ struct Slot {
     /// The request asks for a stream.
     is_asked: bool,
     clocks: Clocks,
-    parser: EventParser,
+    parser: Parser,
     answer: LlmAnswer,
     /// Text of the answer, if there is a tokenizer.
     text: AnswerText,
@@ -33,9 +80,9 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(is_asked: bool, clocks: Clocks, place: usize) -> Slot {
+    fn new(kind: StreamKind, is_asked: bool, clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MAX_MARKED).then(EventMarks::with_room);
-        let parser = EventParser::new();
+        let parser = Parser::new(kind);
         let answer = LlmAnswer::default();
         let text = AnswerText::default();
         Slot { is_asked, clocks, parser, answer, text, marks, generation: 0 }
@@ -150,10 +197,11 @@ impl AnswerReader for StreamObserver {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         let is_asked = self.asks(target);
         let clocks = self.clocks(arrival);
+        let kind = self.options.kind;
         match self.slots.get_mut(request as usize) {
             Some(slot) => slot.begin(is_asked, clocks),
             None => (self.slots.len()..=request as usize)
-                .for_each(|place| self.slots.push(Slot::new(is_asked, clocks, place))),
+                .for_each(|place| self.slots.push(Slot::new(kind, is_asked, clocks, place))),
         }
     }
 
@@ -189,7 +237,7 @@ impl AnswerReader for StreamObserver {
         let options = &self.options;
         let found = &mut self.found;
         clocks.touch(part.len(), now, found);
-        if options.kind == StreamKind::Sse {
+        if matches!(options.kind, StreamKind::Sse | StreamKind::Lines) {
             parser.feed(part, &mut |event| {
                 mark(marks, clocks, now);
                 clocks.sse(event, now, options, found);
@@ -222,9 +270,10 @@ impl AnswerReader for StreamObserver {
         slot.generation = slot.generation.wrapping_add(1);
         let mut clocks = slot.clocks;
         // A mark at the very end counts without the empty line that should follow it.
-        let is_unfinished_mark = slot.parser.is_inside_event() && self.options.is_end_mark(slot.parser.unfinished_data());
-        clocks.is_marked |= is_unfinished_mark;
-        let is_whole = is_unfinished_mark || !slot.parser.is_inside_event();
+        let unfinished = slot.parser.unfinished();
+        let is_marked_late = unfinished.is_some_and(|data| self.options.is_end_mark(data));
+        clocks.is_marked |= is_marked_late;
+        let is_whole = is_marked_late || unfinished.is_none();
         clocks.has_error |= slot.answer.has_error();
         clocks.is_finished = slot.answer.is_finished();
         clocks.has_unknown = slot.answer.has_unknown();

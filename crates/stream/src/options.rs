@@ -20,7 +20,7 @@ pub struct StreamOptions {
     /// Data of the end mark, without which a stream is not complete, unless a language model ended its answer. At most
     /// [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES); blanks around it do not count.
     pub end_mark: Option<String>,
-    /// Options for events of a language model; only with [`StreamKind::Sse`].
+    /// Options for events of a language model; only with events that have data.
     pub llm: Option<LlmOptions>,
 }
 
@@ -52,8 +52,9 @@ impl StreamOptions {
 
     /// Options for streams of a language model, which end with its mark.
     pub fn for_llm(llm: LlmOptions) -> StreamOptions {
-        let end_mark = Some("[DONE]".to_owned());
-        StreamOptions { end_mark, llm: Some(llm), ..StreamOptions::new(StreamKind::Sse) }
+        let end_mark = llm.api.end_mark().map(str::to_owned);
+        let plain = StreamOptions::new(llm.api.stream_kind());
+        StreamOptions { end_mark, llm: Some(LlmOptions { must_finish: true, ..llm }), ..plain }
     }
 
     /// Sets the end mark as users write it: the data of an event, or `none`.
@@ -88,20 +89,30 @@ impl StreamOptions {
             StreamKind::Chunks => (200..300).contains(&status),
             // Items come from a generator, never in an HTTP answer.
             StreamKind::Items => false,
-            StreamKind::Sse => {
+            StreamKind::Sse | StreamKind::Lines => {
+                let is_of_kind = if self.kind == StreamKind::Sse { is_event_stream } else { is_json_lines };
                 let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");
                 status == 200
-                    && fields.all("content-type").any(is_event_stream)
+                    && fields.all("content-type").any(is_of_kind)
                     && fields.all("content-encoding").all(is_plain)
             }
         }
     }
 }
 
-/// Compares the media type without its parameters.
 fn is_event_stream(content_type: &[u8]) -> bool {
-    let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
-    media_type.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+    has_media_type(content_type, &["text/event-stream"])
+}
+
+fn is_json_lines(content_type: &[u8]) -> bool {
+    let names = ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-lines"];
+    has_media_type(content_type, &names)
+}
+
+/// Compares the media type without its parameters.
+fn has_media_type(content_type: &[u8], names: &[&str]) -> bool {
+    let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    names.iter().any(|name| media_type.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]

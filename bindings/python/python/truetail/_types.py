@@ -18,7 +18,9 @@ Model = Literal["open", "closed", "partly-open"]
 Waiting = Literal["sleep", "spin"]
 Feed = Literal["in-order", "random"]
 StreamKind = Literal["sse", "chunks"]
-LlmApi = Literal["openai-chat", "openai-completions"]
+LlmApi = Literal[
+    "openai-chat", "openai-completions", "openai-responses", "anthropic", "gemini", "ollama", "tgi", "llamacpp", "sglang"
+]
 Path = Union[str, "os.PathLike[str]"]
 State = Literal["VALID", "SUSPECT", "INVALID"]
 Metric = Literal[

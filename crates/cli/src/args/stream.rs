@@ -28,8 +28,8 @@ pub struct StreamArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
     /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream
-    /// sse, and asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it
-    /// says
+    /// sse (of Ollama: a JSON object per line), and asks for a stream with token counts in the body, unless the body
+    /// says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
     /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model.
@@ -54,6 +54,20 @@ pub enum LlmName {
     OpenaiChat,
     /// `/v1/completions`, as OpenAI has it.
     OpenaiCompletions,
+    /// OpenAI's `/v1/responses`.
+    OpenaiResponses,
+    /// Anthropic's `/v1/messages`.
+    Anthropic,
+    /// Gemini's `:streamGenerateContent?alt=sse`.
+    Gemini,
+    /// Ollama's `/api/chat` and `/api/generate`.
+    Ollama,
+    /// TGI's `/generate_stream`.
+    Tgi,
+    /// llama.cpp's `/completion`.
+    Llamacpp,
+    /// SGLang's `/generate`.
+    Sglang,
 }
 
 impl LlmName {
@@ -61,6 +75,13 @@ impl LlmName {
         match self {
             LlmName::OpenaiChat => LlmApi::OpenaiChat,
             LlmName::OpenaiCompletions => LlmApi::OpenaiCompletions,
+            LlmName::OpenaiResponses => LlmApi::OpenaiResponses,
+            LlmName::Anthropic => LlmApi::Anthropic,
+            LlmName::Gemini => LlmApi::Gemini,
+            LlmName::Ollama => LlmApi::Ollama,
+            LlmName::Tgi => LlmApi::Tgi,
+            LlmName::Llamacpp => LlmApi::Llamacpp,
+            LlmName::Sglang => LlmApi::Sglang,
         }
     }
 }

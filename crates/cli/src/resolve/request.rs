@@ -25,7 +25,10 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// If the requests in arguments or files are not valid, or a host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
-    let specs = if args.streams.llm.is_some() { ask_for_streams(specs)? } else { specs };
+    let specs = match args.streams.llm {
+        Some(llm) => ask_for_streams(specs, llm.api())?,
+        None => specs,
+    };
     let data = data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: order(args) });
     let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;

@@ -7,7 +7,7 @@ use truetail_engine::Plan;
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
-use truetail_run::StreamKind;
+use truetail_run::{LlmApi, StreamKind};
 use truetail_stream::{LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
 use super::input;
@@ -112,7 +112,14 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
             "--llm and --stream chunks contradict each other: language models send server-sent events; leave --stream out",
         )),
         (Some(StreamName::Chunks), None) => Ok(Some(StreamKind::Chunks)),
-        (Some(StreamName::Sse), _) | (None, Some(_)) => Ok(Some(StreamKind::Sse)),
+        (Some(StreamName::Sse), Some(llm)) if llm.api().stream_kind() != StreamKind::Sse => {
+            let name = llm.api().name();
+            Err(usage_error(format!(
+                "--llm {name} reads lines of JSON, and contradicts --stream sse; leave --stream out"
+            )))
+        }
+        (_, Some(llm)) => Ok(Some(llm.api().stream_kind())),
+        (Some(StreamName::Sse), None) => Ok(Some(StreamKind::Sse)),
         (None, None) => Ok(None),
     }
 }
@@ -121,10 +128,11 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
 ///
 /// # Errors
 /// If a body is no JSON object.
-pub fn ask_for_streams(specs: Vec<TargetSpec>) -> Result<Vec<TargetSpec>> {
+pub fn ask_for_streams(specs: Vec<TargetSpec>, api: LlmApi) -> Result<Vec<TargetSpec>> {
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();
-        asking_for_stream(spec).map_err(|problem| usage_error(format!("{location}--llm: {problem}")))
+        asking_for_stream(spec, api.request_members())
+            .map_err(|problem| usage_error(format!("{location}--llm: {problem}")))
     };
     specs.into_iter().map(asking).collect()
 }

@@ -82,7 +82,10 @@ fn reasoning(tokens: &TokenCounts) -> String {
         0 => format!(" ({reasoning} of reasoning)"),
         hidden => {
             let visible = number::count(tokens.output.saturating_sub(hidden));
-            format!(" ({reasoning} of reasoning, {} of it not sent: TPOT is of {visible} tokens)", number::count(hidden))
+            format!(
+                " ({reasoning} of reasoning, {} of it not sent: TPOT is of {visible} tokens)",
+                number::count(hidden)
+            )
         }
     }
 }
@@ -145,6 +148,7 @@ fn ends(streams: &StreamFacts) -> String {
 fn events(streams: &StreamFacts) -> String {
     let what = match streams.reading.kind {
         StreamKind::Sse => "events",
+        StreamKind::Lines => "lines",
         StreamKind::Chunks => "chunks",
         StreamKind::Items => "items",
     };

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::llm_finish::FinishCounts;
 use super::session_books::is_zero;
+use super::stream_reading::StreamKind;
 
 /// Format of a language model's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -13,14 +14,80 @@ pub enum LlmApi {
     OpenaiChat,
     /// `/v1/completions` of OpenAI: content is in `choices[].text`.
     OpenaiCompletions,
+    /// `/v1/responses` of OpenAI.
+    OpenaiResponses,
+    /// `/v1/messages` of Anthropic.
+    Anthropic,
+    /// `:streamGenerateContent?alt=sse` of Gemini.
+    Gemini,
+    /// `/api/chat` and `/api/generate` of Ollama, a JSON object per line.
+    Ollama,
+    /// `/generate_stream` of TGI.
+    Tgi,
+    /// `/completion` of llama.cpp.
+    Llamacpp,
+    /// `/generate` of SGLang.
+    Sglang,
 }
 
 impl LlmApi {
+    /// All formats.
+    pub const ALL: [LlmApi; 9] = [
+        LlmApi::OpenaiChat,
+        LlmApi::OpenaiCompletions,
+        LlmApi::OpenaiResponses,
+        LlmApi::Anthropic,
+        LlmApi::Gemini,
+        LlmApi::Ollama,
+        LlmApi::Tgi,
+        LlmApi::Llamacpp,
+        LlmApi::Sglang,
+    ];
+
+    /// Returns the kind of event of its answers.
+    pub const fn stream_kind(self) -> StreamKind {
+        match self {
+            LlmApi::Ollama => StreamKind::Lines,
+            _ => StreamKind::Sse,
+        }
+    }
+
+    /// Returns the data of the event that ends an answer; `None` if only the answer itself says that it ends.
+    pub const fn end_mark(self) -> Option<&'static str> {
+        match self {
+            LlmApi::OpenaiChat | LlmApi::OpenaiCompletions | LlmApi::Sglang => Some("[DONE]"),
+            _ => None,
+        }
+    }
+
+    /// Returns the members of a request's body that ask for a stream, and for a count of its tokens, with their values.
+    pub const fn request_members(self) -> &'static [(&'static str, &'static str)] {
+        const STREAM: (&str, &str) = ("stream", "true");
+        match self {
+            LlmApi::OpenaiChat | LlmApi::OpenaiCompletions => &[STREAM, ("stream_options", "{\"include_usage\":true}")],
+            // Its URL asks for a stream.
+            LlmApi::Gemini => &[],
+            LlmApi::OpenaiResponses
+            | LlmApi::Anthropic
+            | LlmApi::Ollama
+            | LlmApi::Tgi
+            | LlmApi::Llamacpp
+            | LlmApi::Sglang => &[STREAM],
+        }
+    }
+
     /// Returns the name that users write.
     pub const fn name(self) -> &'static str {
         match self {
             LlmApi::OpenaiChat => "openai-chat",
             LlmApi::OpenaiCompletions => "openai-completions",
+            LlmApi::OpenaiResponses => "openai-responses",
+            LlmApi::Anthropic => "anthropic",
+            LlmApi::Gemini => "gemini",
+            LlmApi::Ollama => "ollama",
+            LlmApi::Tgi => "tgi",
+            LlmApi::Llamacpp => "llamacpp",
+            LlmApi::Sglang => "sglang",
         }
     }
 }

@@ -66,8 +66,7 @@ pub fn with_llm(mut run: Run) -> Run {
         ..TokenCounts::default()
     };
     llm.unmeasured = UnmeasuredContent { first_content: 1, gaps: 2, without_gap: 3, further_parts: 3 };
-    llm.finish =
-        FinishCounts { stop: complete - 5, length: 1, tool_calls: 1, content_filter: 1, other: 1, none: 1 };
+    llm.finish = FinishCounts { stop: complete - 5, length: 1, tool_calls: 1, content_filter: 1, other: 1, none: 1 };
     let each = vec![ObjectiveCounts { met: complete, ..ObjectiveCounts::default() }];
     llm.slo = llm.slo.map(|slo| SloCounts { met: complete, each, ..slo });
     streams.llm = Some(llm);

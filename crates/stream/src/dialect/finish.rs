@@ -72,9 +72,16 @@ fn named(reason: &str) -> Option<FinishReason> {
     if is(&["", "null", "FINISH_REASON_UNSPECIFIED"]) {
         return None;
     }
-    Some(if is(&["stop", "eos", "eos_token", "stop_sequence", "end_turn", "stop_str", "completed"]) {
+    Some(if is(&["stop", "eos", "eos_token", "stop_sequence", "end_turn", "stop_str", "word", "completed"]) {
         FinishReason::Stop
-    } else if is(&["length", "max_tokens", "model_length", "max_output_tokens", "limit", "model_context_window_exceeded"]) {
+    } else if is(&[
+        "length",
+        "max_tokens",
+        "model_length",
+        "max_output_tokens",
+        "limit",
+        "model_context_window_exceeded",
+    ]) {
         FinishReason::Length
     } else if is(&["tool_calls", "tool_use", "function_call", "tool_call"]) {
         FinishReason::ToolCalls

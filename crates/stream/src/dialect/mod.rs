@@ -1,9 +1,14 @@
 //! Readers of one event of a language model, a file for each dialect. Its data is JSON; no part of it is kept.
 
+mod anthropic;
 mod content;
 mod finish;
+mod gemini;
+mod native;
+mod ollama;
 mod openai;
 mod repair;
+mod responses;
 mod usage;
 mod value_shape;
 
@@ -38,6 +43,13 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     match api {
         LlmApi::OpenaiChat => openai::read(data, openai::Place::Delta),
         LlmApi::OpenaiCompletions => openai::read(data, openai::Place::Text),
+        LlmApi::OpenaiResponses => responses::read(data),
+        LlmApi::Anthropic => anthropic::read(data),
+        LlmApi::Gemini => gemini::read(data),
+        LlmApi::Ollama => ollama::read(data),
+        LlmApi::Tgi => native::read_tgi(data),
+        LlmApi::Llamacpp => native::read_llamacpp(data),
+        LlmApi::Sglang => native::read_sglang(data),
     }
 }
 

@@ -157,6 +157,7 @@ impl ChoiceList {
             content: found.choices,
             is_reasoning: found.kinds.reasoning && !found.kinds.answer,
             is_summary: found.kinds.summary,
+            repeats_content: false,
             is_unknown: found.is_unknown || self.has_far,
             is_error: self.has_error,
             choices: self.choices,
@@ -191,10 +192,10 @@ impl<'de> Deserialize<'de> for ChoiceList {
 
 /// Content of a delta.
 #[derive(Clone, Copy, Default)]
-struct Delta {
-    content: Content,
+pub(super) struct Delta {
+    pub(super) content: Content,
     /// A member with an unknown name has a value.
-    is_unknown: bool,
+    pub(super) is_unknown: bool,
 }
 
 impl Delta {
@@ -254,10 +255,30 @@ impl Member {
             "tool_calls" | "function_call" => Member::Call,
             "reasoning_content" | "reasoning" | "reasoning_text" | "reasoning_details" | "reasoning_summary"
             | "thinking" | "thinking_content" | "thinking_blocks" | "thought" | "thoughts" => Member::Reasoning,
-            "role" | "name" | "id" | "index" | "type" | "phase" | "tool_call_id" | "annotations" | "citations"
-            | "sources" | "search_results" | "logprobs" | "token_ids" | "hidden_states" | "stop_reason"
-            | "finish_reason" | "obfuscation" | "padding" | "signature" | "reasoning_signature" | "reasoning_opaque"
-            | "encrypted_content" | "provider_specific_fields" | "extra_content" => Member::Silent,
+            "role"
+            | "name"
+            | "id"
+            | "index"
+            | "type"
+            | "phase"
+            | "tool_call_id"
+            | "annotations"
+            | "citations"
+            | "sources"
+            | "search_results"
+            | "logprobs"
+            | "token_ids"
+            | "hidden_states"
+            | "stop_reason"
+            | "finish_reason"
+            | "obfuscation"
+            | "padding"
+            | "signature"
+            | "reasoning_signature"
+            | "reasoning_opaque"
+            | "encrypted_content"
+            | "provider_specific_fields"
+            | "extra_content" => Member::Silent,
             _ => Member::Unknown,
         }
     }

@@ -153,7 +153,11 @@ fn what_cannot_be_read_is_counted_and_not_guessed() {
     let cut_off = ServerSentEvent { data, data_bytes: data.len() as u64 + 1, is_error: false };
     let now = ReadInstant { number: 1, at: Timestamp(1) };
     answer.event(cut_off, now, options.llm.as_ref().unwrap(), &mut AnswerText::default(), &mut found);
-    assert_eq!(found.llm.map(|facts| (facts.content_events, facts.unreadable_events)), Some((1, 0)), "a long event has content at its beginning");
+    assert_eq!(
+        found.llm.map(|facts| (facts.content_events, facts.unreadable_events)),
+        Some((1, 0)),
+        "a long event has content at its beginning"
+    );
 }
 
 #[test]
@@ -174,6 +178,8 @@ fn tokens_that_were_not_sent_do_not_divide_the_time() {
         // The server contradicts itself.
         (TOKEN, &usage(r#"{"reasoning_tokens":504}"#), (0, 0), 504),
         (TOKEN, &usage(r#"{"reasoning_tokens":503}"#), (0, 0), 503),
+        // Three events cannot have two tokens: some of the reasoning came as content.
+        (TOKEN, &usage(r#"{"reasoning_tokens":501}"#), (0, 0), 501),
     ] {
         let found = answer(&[(20, first), (271, TOKEN), (522, TOKEN), (522, usage.as_str())], &[], true);
         assert_eq!(times(&found, &options(&[]), StreamTime::TimePerOutputToken), per_token, "{first} {usage}");

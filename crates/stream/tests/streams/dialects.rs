@@ -144,18 +144,23 @@ fn rows_of_content() -> Vec<Row> {
         let at = text.find('@').expect("a mark");
         [&text.as_bytes()[..at], with, &text.as_bytes()[at + 1..]].concat()
     };
-    let raw = |with: &'static [u8]| {
-        ended(twenty(|_| bytes(&String::from_utf8(delta(r#""content":"@""#)).unwrap(), with)))
-    };
-    let long = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"w"}},"logprobs":{{"x":"{}"}}}}]}}"#, "x".repeat(80_000));
-    let two = |i: usize| {
-        event(&format!(r#"{{"choices":[{{"index":{},"delta":{{"content":"w"}}}}]}}"#, i % 2))
-    };
+    let raw =
+        |with: &'static [u8]| ended(twenty(|_| bytes(&String::from_utf8(delta(r#""content":"@""#)).unwrap(), with)));
+    let long = format!(
+        r#"{{"choices":[{{"index":0,"delta":{{"content":"w"}},"logprobs":{{"x":"{}"}}}}]}}"#,
+        "x".repeat(80_000)
+    );
+    let two = |i: usize| event(&format!(r#"{{"choices":[{{"index":{},"delta":{{"content":"w"}}}}]}}"#, i % 2));
     let empty_calls = delta(r#""content":"","tool_calls":[]"#);
     vec![
         ("base", ended(twenty(word)), TRUTH, "content is text"),
         ("reasoning", half_reasoning(r#""reasoning":"r","content":"""#), TRUTH, "reasoning is content"),
-        ("reasoning_details", half_reasoning(r#""content":"","reasoning_details":[{"text":"r"}]"#), TRUTH, "by any name"),
+        (
+            "reasoning_details",
+            half_reasoning(r#""content":"","reasoning_details":[{"text":"r"}]"#),
+            TRUTH,
+            "by any name",
+        ),
         ("thinking", half_reasoning(r#""thinking":"r""#), TRUTH, "by any name"),
         ("parts", half_reasoning(r#""content":[{"type":"thinking","thinking":[{"text":"r"}]}]"#), TRUTH, "in parts"),
         ("audio", ended(twenty(|_| delta(r#""audio":{"id":"a","data":"AAAA"}"#))), TRUTH, "sound is content"),
@@ -180,17 +185,13 @@ fn rows_of_content() -> Vec<Row> {
             Shown { gaps: Some((40, 40)), per_token: None, ..TRUTH },
             "gaps are of each choice",
         ),
-        (
-            "empty calls",
-            [vec![(20, empty_calls)], ended(twenty(word))].concat(),
-            TRUTH,
-            "an empty list is no content",
-        ),
+        ("empty calls", [vec![(20, empty_calls)], ended(twenty(word))].concat(), TRUTH, "an empty list is no content"),
     ]
 }
 
 fn rows_of_tokens() -> Vec<Row> {
-    let hidden = r#"{"choices":[],"usage":{"completion_tokens":520,"completion_tokens_details":{"reasoning_tokens":500}}}"#;
+    let hidden =
+        r#"{"choices":[],"usage":{"completion_tokens":520,"completion_tokens_details":{"reasoning_tokens":500}}}"#;
     let counting = |output: &dyn Fn(usize) -> usize| {
         twenty(|i| {
             let tokens = output(i);
@@ -207,7 +208,12 @@ fn rows_of_tokens() -> Vec<Row> {
         ("usage in each event", then(counting(&|i| i + 1), &[FINISH, "[DONE]"]), TRUTH, "the last usage counts"),
         ("usage of each event", then(counting(&|_| 1), &[FINISH, "[DONE]"]), UNCOUNTED, "a sum must grow"),
         ("usage of zeros", then(counting(&|_| 0), &[FINISH, "[DONE]"]), UNCOUNTED, "content has tokens"),
-        ("usage of zeros, then all", then(counting(&|_| 0), &[FINISH, USAGE, "[DONE]"]), TRUTH, "the last usage counts"),
+        (
+            "usage of zeros, then all",
+            then(counting(&|_| 0), &[FINISH, USAGE, "[DONE]"]),
+            TRUTH,
+            "the last usage counts",
+        ),
         ("Groq", ends_with(groq), TRUTH, "usage has several names"),
         ("llama.cpp", ends_with(r#"{"choices":[],"timings":{"predicted_n":20}}"#), TRUTH, "usage has several names"),
         ("input and output", ends_with(r#"{"usage":{"output_tokens":20}}"#), TRUTH, "usage has several names"),
@@ -215,7 +221,8 @@ fn rows_of_tokens() -> Vec<Row> {
 }
 
 fn rows_of_ends() -> Vec<Row> {
-    let last = |finish: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":""}},"finish_reason":{finish}}}]}}"#);
+    let last =
+        |finish: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":""}},"finish_reason":{finish}}}]}}"#);
     let named = b"event: error\ndata: {\"message\":\"boom\"}\n\ndata: [DONE]\n\n".to_vec();
     let mut named_error = ten_and(&[]);
     named_error[10].1 = named;
@@ -264,4 +271,152 @@ fn the_dialects_of_openai() {
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn api_rows() -> Vec<(LlmApi, Row)> {
+    let all = |head: &[&str], piece: &dyn Fn(usize) -> String, tail: &[&str]| {
+        let script = head.iter().map(|data| (20, event(data))).chain(twenty(|i| event(&piece(i)))).collect();
+        then(script, tail)
+    };
+    let lines = |script: Script| -> Script {
+        let line = |bytes: &[u8]| [bytes.strip_prefix(b"data: ").unwrap().trim_ascii_end(), b"\n"].concat();
+        script.into_iter().map(|(at, bytes)| (at, line(&bytes))).collect()
+    };
+    let cut = |mut script: Script, error: &str| {
+        script.retain(|(at, _)| *at < 300);
+        script.push((300, event(error)));
+        script
+    };
+    let delta = |kind: &str, member: &str| {
+        format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"{kind}","{member}":"w"}}}}"#)
+    };
+    let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":5,"cache_read_input_tokens":2,"output_tokens":1}}}"#;
+    let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    let head = [start, block, r#"{"type":"ping"}"#];
+    let tail = [
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":20}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    let said = |_: usize| delta("text_delta", "text");
+    let thought = |i: usize| if i < 10 { delta("thinking_delta", "thinking") } else { said(i) };
+    let odd = |i: usize| if i < 10 { delta("odd_delta", "odd") } else { said(i) };
+    let overloaded = r#"{"type":"error","error":{"type":"overloaded_error"}}"#;
+    let unfinished = Shown { ending: StreamEnding::Unfinished, ..FAILED };
+    let unknown = Shown { first: None, gaps: None, per_token: None, ..TRUTH };
+    let anthropic = [
+        ("text", all(&head, &said, &tail), TRUTH, "each delta is content"),
+        ("thinking", all(&head, &thought, &tail), Shown { per_token: None, ..TRUTH }, "thinking may be a summary"),
+        ("calls", all(&head, &|_| delta("input_json_delta", "partial_json"), &tail), TRUTH, "a call is content"),
+        ("unknown", all(&head, &odd, &tail), unknown, "what is not understood makes times unknown"),
+        ("error", cut(all(&head, &said, &[]), overloaded), FAILED, "an error ends an answer badly"),
+        ("no end", all(&head, &said, &[]), unfinished, "an answer has an end"),
+    ];
+    let of = |kind: &str| format!(r#"{{"type":"response.{kind}.delta","delta":"w"}}"#);
+    let created = [r#"{"type":"response.created","response":{"error":null,"usage":null}}"#];
+    let completed = |usage: &str| format!(r#"{{"type":"response.completed","response":{{"usage":{{{usage}}}}}}}"#);
+    let counted = completed(r#""input_tokens":7,"output_tokens":20"#);
+    let hidden = completed(r#""output_tokens":520,"output_tokens_details":{"reasoning_tokens":500}"#);
+    let text = |_: usize| of("output_text");
+    let summary = |i: usize| of(if i < 10 { "reasoning_summary_text" } else { "output_text" });
+    let responses = [
+        ("text", all(&created, &text, &[&counted]), TRUTH, "each delta is content"),
+        ("calls", all(&created, &|_| of("function_call_arguments"), &[&counted]), TRUTH, "a call is content"),
+        (
+            "hidden",
+            all(&created, &text, &[&hidden]),
+            Shown { tokens: Some(520), ..TRUTH },
+            "TPOT is of the tokens sent",
+        ),
+        (
+            "summary",
+            all(&created, &summary, &[&hidden]),
+            Shown { tokens: Some(520), per_token: None, ..TRUTH },
+            "a summary has an unknown number of tokens",
+        ),
+        ("failed", cut(all(&created, &text, &[]), r#"{"type":"response.failed"}"#), FAILED, "an error by any name"),
+        ("no end", all(&created, &text, &[]), unfinished, "an answer has an end"),
+    ];
+    let message = |_: usize| r#"{"message":{"role":"assistant","content":"w"},"done":false}"#.to_owned();
+    let thinking = |i: usize| {
+        let member = if i < 10 { r#""thinking":"w","content":"""# } else { r#""content":"w""# };
+        format!(r#"{{"message":{{{member}}},"done":false}}"#)
+    };
+    let done = [r#"{"done":true,"done_reason":"stop","prompt_eval_count":7,"eval_count":20}"#];
+    let ollama = [
+        ("chat", lines(all(&[], &message, &done)), TRUTH, "each line is an event"),
+        ("thinking", lines(all(&[], &thinking, &done)), TRUTH, "reasoning is content"),
+        ("generate", lines(all(&[], &|_| r#"{"response":"w","done":false}"#.to_owned(), &done)), TRUTH, "by its name"),
+        ("error", lines(cut(all(&[], &message, &[]), r#"{"error":"boom"}"#)), FAILED, "an error ends an answer badly"),
+        ("no end", lines(all(&[], &message, &[])), unfinished, "an answer has an end"),
+    ];
+    let gemini_event = |part: &str, i: usize| {
+        let last = if i == 19 { r#","finishReason":"STOP""# } else { "" };
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{part}]}}{last}}}],"usageMetadata":{{"promptTokenCount":7,"candidatesTokenCount":{}}}}}"#,
+            i + 1
+        )
+    };
+    let thoughts =
+        |i: usize| gemini_event(if i < 10 { r#"{"text":"w","thought":true}"# } else { r#"{"text":"w"}"# }, i);
+    let gemini = [
+        ("text", all(&[], &|i| gemini_event(r#"{"text":"w"}"#, i), &[]), TRUTH, "each part is content"),
+        ("thoughts", all(&[], &thoughts, &[]), Shown { per_token: None, ..TRUTH }, "thoughts are a summary"),
+        ("no end", all(&[], &|_| gemini_event(r#"{"text":"w"}"#, 0), &[]), unfinished, "an answer has an end"),
+    ];
+    let tgi = |i: usize| {
+        let last = if i == 19 { r#"{"finish_reason":"length","generated_tokens":20}"# } else { "null" };
+        format!(r#"{{"token":{{"id":1,"text":"w","special":false}},"generated_text":null,"details":{last}}}"#)
+    };
+    let llamacpp = |i: usize| format!(r#"{{"content":"w","stop":{},"tokens_predicted":{}}}"#, i == 19, i + 1);
+    let sglang = |i: usize| {
+        format!(
+            r#"{{"text":"{}","meta_info":{{"completion_tokens":{},"finish_reason":null}}}}"#,
+            "w".repeat(i + 1),
+            i + 1
+        )
+    };
+    let ended = r#"{"text":"all","meta_info":{"completion_tokens":20,"finish_reason":{"type":"length"}}}"#;
+    let natives = [
+        (LlmApi::Tgi, ("text", all(&[], &tgi, &[]), TRUTH, "the last token has the details")),
+        (LlmApi::Tgi, ("error", cut(all(&[], &tgi, &[]), r#"{"error":"boom"}"#), FAILED, "an error")),
+        (LlmApi::Llamacpp, ("text", all(&[], &llamacpp, &[]), TRUTH, "the last one says stop")),
+        (LlmApi::Sglang, ("text", all(&[], &sglang, &["[DONE]"]), TRUTH, "the text grows")),
+        (LlmApi::Sglang, ("again", all(&[], &sglang, &[ended]), TRUTH, "a text that does not grow is no content")),
+    ];
+    let named = [
+        (LlmApi::Anthropic, Vec::from(anthropic)),
+        (LlmApi::OpenaiResponses, Vec::from(responses)),
+        (LlmApi::Ollama, Vec::from(ollama)),
+        (LlmApi::Gemini, Vec::from(gemini)),
+    ];
+    named.into_iter().flat_map(|(api, rows)| rows.into_iter().map(move |row| (api, row))).chain(natives).collect()
+}
+
+#[test]
+fn the_dialects_of_other_apis() {
+    let mut wrong = String::new();
+    for (api, (name, script, expected, rule)) in api_rows() {
+        let options = StreamOptions::for_llm(LlmOptions::new(api, Vec::new()));
+        let content_type = if api == LlmApi::Ollama { "application/x-ndjson" } else { "text/event-stream" };
+        let shown = shown(&facts(&script, options, content_type));
+        if shown != expected {
+            writeln!(wrong, "{} {name}: {rule}\n  shown {shown:?}\n  truth {expected:?}", api.name()).unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_stream_that_needs_no_mark_ends_with_its_answer() {
+    let options = |mark: &str| {
+        StreamOptions::for_llm(LlmOptions::new(LlmApi::OpenaiChat, Vec::new())).with_end_mark(Some(mark.to_owned()))
+    };
+    let ending =
+        |mark: &str, script: Script| shown(&facts(&script, options(mark).unwrap(), "text/event-stream")).ending;
+    let without_end = then(twenty(word), &[USAGE]);
+    assert_eq!(ending("none", without_end.clone()), StreamEnding::Complete);
+    assert_eq!(ending("END", without_end.clone()), StreamEnding::Unfinished);
+    assert_eq!(ending(" END", then(without_end.clone(), &["END "])), StreamEnding::Complete);
+    assert_eq!(ending("none", then(without_end, &["Internal Server Error"])), StreamEnding::Unfinished);
+    assert!(options(" ").is_err_and(|problem| problem.contains("write none")));
 }

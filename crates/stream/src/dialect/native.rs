@@ -1,0 +1,116 @@
+//! Events of servers' own interfaces: TGI's `/generate_stream`, llama.cpp's `/completion`, SGLang's `/generate`.
+
+use serde::Deserialize;
+use truetail_run::FinishReason;
+
+use super::content::Content;
+use super::finish::Finish;
+use super::value_shape::ValueShape;
+use crate::chunk::{Choices, Chunk, Usage};
+
+/// An event of TGI: one token. The last one has details, or at least the whole text.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TgiEvent {
+    token: Option<TgiToken>,
+    generated_text: ValueShape,
+    details: Option<TgiDetails>,
+    error: ValueShape,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct TgiToken {
+    text: ValueShape,
+    /// A token without text, such as that of the end.
+    special: ValueShape,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct TgiDetails {
+    finish_reason: Finish,
+    generated_tokens: ValueShape,
+    input_length: ValueShape,
+}
+
+pub(super) fn read_tgi(data: &[u8]) -> Option<Chunk> {
+    let event: TgiEvent = serde_json::from_slice(data).ok()?;
+    let token = event.token.unwrap_or_default();
+    let reason = event.details.and_then(|details| details.finish_reason.0);
+    let finish = reason.or(event.generated_text.is_filled.then_some(FinishReason::Other));
+    let usage = event.details.and_then(|details| {
+        Some(Usage { output: details.generated_tokens.number?, input: details.input_length.number, ..Usage::default() })
+    });
+    Some(Chunk {
+        content: Choices::first_if(token.text.is_filled && !token.special.is_filled),
+        ..ended(finish, usage, event.error.is_filled)
+    })
+}
+
+/// An event of llama.cpp.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LlamaEvent {
+    content: Content,
+    stop: ValueShape,
+    stop_type: Finish,
+    tokens_predicted: ValueShape,
+    tokens_evaluated: ValueShape,
+    error: ValueShape,
+}
+
+pub(super) fn read_llamacpp(data: &[u8]) -> Option<Chunk> {
+    let event: LlamaEvent = serde_json::from_slice(data).ok()?;
+    let finish = event.stop.is_filled.then(|| event.stop_type.0.unwrap_or(FinishReason::Stop));
+    // Before the end, the count may be one behind.
+    let counted = event.tokens_predicted.number.filter(|_| finish.is_some());
+    let usage = counted.map(|output| Usage { output, input: event.tokens_evaluated.number, ..Usage::default() });
+    Some(Chunk { content: Choices::first_if(event.content.is_filled()), ..ended(finish, usage, event.error.is_filled) })
+}
+
+/// An event of SGLang. Its text is the whole text until now.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SglangEvent {
+    text: Content,
+    meta_info: Option<SglangMeta>,
+    error: ValueShape,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct SglangMeta {
+    prompt_tokens: ValueShape,
+    completion_tokens: ValueShape,
+    cached_tokens: ValueShape,
+    finish_reason: Finish,
+}
+
+pub(super) fn read_sglang(data: &[u8]) -> Option<Chunk> {
+    let event: SglangEvent = serde_json::from_slice(data).ok()?;
+    let meta = event.meta_info.unwrap_or_default();
+    let usage = meta.completion_tokens.number.map(|output| Usage {
+        output,
+        reasoning: None,
+        input: meta.prompt_tokens.number,
+        cached: meta.cached_tokens.number,
+    });
+    Some(Chunk {
+        content: Choices::first_if(event.text.is_filled()),
+        repeats_content: true,
+        ..ended(meta.finish_reason.0, usage, event.error.is_filled)
+    })
+}
+
+/// Returns an event without content of an answer with one choice.
+fn ended(finish: Option<FinishReason>, usage: Option<Usage>, has_error: bool) -> Chunk {
+    Chunk {
+        choices: Choices::first_if(true),
+        finished: Choices::first_if(finish.is_some()),
+        finish,
+        usage,
+        is_error: has_error || finish == Some(FinishReason::Error),
+        ..Chunk::default()
+    }
+}
