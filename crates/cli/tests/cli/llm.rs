@@ -179,6 +179,44 @@ fn prompts_of_rows_stay_texts_of_json() {
 }
 
 #[test]
+fn rows_that_are_used_again_may_be_cached_and_a_note_says_so() {
+    let usage = "data: {\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\ndata: [DONE]\n\n";
+    let url = model(usage);
+    let dir = TestDir::new();
+    dir.file("p.jsonl", "{\"p\": \"a\"}\n{\"p\": \"b\"}\n");
+    let of = |more: &[&str]| {
+        let body = "{\"prompt\":\"{{p}}\"}";
+        let fixed = ["run", &url, "-k", "-r", "50", "--quiet", "--no-save", "--llm", "openai-chat", "--data", body];
+        dir.truetail(&[&fixed[..], &["--data-from", "p.jsonl"], more].concat()).stdout
+    };
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let again = flat(of(&["-n", "6"]));
+    for text in ["6 requests for 2 rows: after the last row", "--feed once", "24 input tokens (75% of them cached)"] {
+        assert!(again.contains(text), "{text}: {again}");
+    }
+    assert!(flat(of(&["-n", "2"])).contains("8 input tokens") && !flat(of(&["-n", "2"])).contains("used again"));
+    let closed = flat(of(&["-n", "6", "--feed", "once"]));
+    assert!(closed.contains("the load ends with the last row") && !closed.contains("cache by then"), "{closed}");
+}
+
+/// A server of Ollama's API, asked without OpenAI's members.
+#[test]
+fn another_api_is_asked_and_read_in_its_way() {
+    const LINES: &str = "{\"message\":{\"content\":\"a\"},\"done\":false}\n{\"done\":true,\"done_reason\":\"length\",\"eval_count\":9}\n";
+    const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n";
+    let server = RawServer::start_whole(format!("{HEAD}{LINES}").leak());
+    let dir = TestDir::new();
+    let arguments = ["run", &server.url, "-r", "20", "-n", "2", "--no-save", "--llm", "ollama", "--data", BODY];
+    let output = dir.truetail(&arguments);
+    let shown = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in ["2 of 2 complete", "4 lines", "18 output tokens in 2 answers", "ended by 2 length"] {
+        assert!(shown.contains(text), "{text}: {output:?}");
+    }
+    let asked = server.asked.iter().find(|asked| !asked.is_empty()).expect("a request");
+    assert!(asked.ends_with(&format!("{{\"stream\":true,{}", &BODY[1..])), "{asked}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_in_one_line() {
     let dir = TestDir::new();
     dir.file("empty.json", "");
@@ -188,6 +226,14 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         (&["--llm", "openai-chat", "--data", "{}", "--stream", "chunks"], "leave --stream out"),
         (&["--llm", "openai-chat", "--data", "{}", "--warmup", "auto"], "--warmup TIME"),
         (&["--llm", "openai-chat", "--data", "{}", "--slo", "ttft > 1s"], "ttft, tpot or e2e"),
+        (
+            &["--llm", "openai-chat", "--data", "{\"prompt\":\"{{prompt}}\"}"],
+            "the body has {{prompt}}: no rows are given",
+        ),
+        (&["--data", "<{{newUuid}}>"], "the body has {{newUuid}}: no rows are given"),
+        (&["-H", "X: {{id}}"], "'X: {{id}}': no rows are given"),
+        (&["--llm", "openai-chat", "--data", "{}", "--end-mark", " "], "write none"),
+        (&["--llm", "ollama", "--data", "{}", "--stream", "sse"], "leave --stream out"),
         (&["--slo", "ttft < 1s"], "add --llm"),
         (&["--tokenizer", "t.json"], "add --llm"),
         #[cfg(not(feature = "tokenizer"))]

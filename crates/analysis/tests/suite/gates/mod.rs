@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use truetail_analysis::findings;
 use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode, RunOutcome, judge_all, outcome};
 use truetail_model::arrival::{Arrival, Horizon};
-use truetail_model::record::{Cause, Metric, Outcome, RequestRecord, Samples, SamplesOptions, TargetTimes};
+use truetail_model::record::{
+    Cause, CompactHistogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, TargetTimes,
+};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, LoadModelKind};

@@ -81,6 +81,35 @@ fn answers_without_a_token_count_may_be_slowest_or_fastest() {
     }
 }
 
+/// Of some answers the first content may have come at any time, and around it any gap.
+#[test]
+fn times_that_were_not_understood_may_be_the_smallest_or_the_largest() {
+    let planned = healthy().snapshot.tally.planned;
+    for (gate, unknown, expected) in [
+        ("ttft p50 > 500ms", 1, GateState::Holds),
+        ("ttft p50 > 100ms", 1, GateState::Fails),
+        ("ttft p99 > 500ms", planned / 50, GateState::Open),
+        ("ttft p50 > 100ms", planned, GateState::Open),
+        ("ttft mean > 500ms", 1, GateState::Open),
+        ("itl p50 > 25ms", 1, GateState::Holds),
+        ("itl p50 > 15ms", 1, GateState::Fails),
+        ("itl max > 25ms", 1, GateState::Open),
+        ("itl p99 > 25ms", planned, GateState::Open),
+    ] {
+        let mut run = of_llm(0);
+        let streams = run.facts.stream.as_mut().expect("streams");
+        let mut first = CompactHistogram::default();
+        first.record_n(Nanos::from_millis(200), planned - unknown);
+        *streams.times.get_mut(StreamTime::FirstContent) = first;
+        let llm = streams.llm.as_mut().expect("a language model");
+        (llm.unmeasured.first_content, llm.unmeasured.gaps) = (unknown, unknown);
+        let found = judged(gate, &run, &findings(&run));
+        assert_eq!(found.state, expected, "{gate} {unknown}: {}", found.message);
+        let says_why = found.message.contains("does not understand");
+        assert_eq!(says_why, expected == GateState::Open, "{gate} {unknown}: {}", found.message);
+    }
+}
+
 #[test]
 fn goodput_is_a_range_where_it_cannot_be_told() {
     let run = of_llm(100);
