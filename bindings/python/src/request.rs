@@ -52,7 +52,8 @@ impl RequestArguments<'_> {
         !self.keepalive
     }
 
-    /// Returns the target, with prepared requests and a resolved host. With `llm`, they ask a language model for streams.
+    /// Returns the target, with prepared requests and a resolved host. With `llm`, they ask a language model for
+    /// streams.
     pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments, llm: Option<LlmApi>) -> PyResult<Target> {
         self.refuse_contradictions()?;
         let closing = if self.keepalive { None } else { Some("Connection: close".to_owned()) };

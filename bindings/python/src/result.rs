@@ -238,8 +238,8 @@ impl RunResult {
         to_python(py, &run_file(&self.run, &self.findings))
     }
 
-    /// Saves the run and its page in a folder, which must be new or empty. With `force=True` it may hold an earlier run,
-    /// which is replaced.
+    /// Saves the run and its page in a folder, which must be new or empty. With `force=True` it may hold an earlier
+    /// run, which is replaced.
     #[pyo3(signature = (path, *, force = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<()> {
         if !force && folder::has_files_of_a_run(&path) {

@@ -271,11 +271,11 @@ impl LlmAnswer {
         found.record(StreamTime::FirstContentService, first.at.since(ended.start));
     }
 
-    /// Returns the server's count. A count of no tokens for an answer with content, or one that does not grow with it, is
-    /// none.
+    /// Returns the server's count. A count of no tokens for an answer with content, or one that does not grow with it,
+    /// is none.
     fn usage(&self) -> Option<Usage> {
         let has_content = self.first.is_some();
-        self.usage.filter(|usage| !self.marks.has_wrong_usage && !(has_content && usage.output == 0))
+        self.usage.filter(|usage| !self.marks.has_wrong_usage && (!has_content || usage.output > 0))
     }
 
     /// Returns true if the answer has a text of one choice whose tokens the server did not count.
@@ -342,8 +342,8 @@ impl LlmAnswer {
         tokens.with_cached += u64::from(usage.cached.is_some());
     }
 
-    /// Returns the number of tokens that came with the content; `None` if it is unknown. Reasoning that was not sent has
-    /// no time. A summary of reasoning has an unknown number of tokens.
+    /// Returns the number of tokens that came with the content; `None` if it is unknown. Reasoning that was not sent
+    /// has no time. A summary of reasoning has an unknown number of tokens.
     fn sent_tokens(&self, by_client: Option<u64>) -> Option<u64> {
         let Some(usage) = self.usage() else { return by_client };
         match usage.reasoning {
@@ -356,9 +356,9 @@ impl LlmAnswer {
         }
     }
 
-    /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if all
-    /// content came at once, if the one token came in two reads, if several choices share the tokens, or if an event was
-    /// not understood.
+    /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if
+    /// all content came at once, if the one token came in two reads, if several choices share the tokens, or if an
+    /// event was not understood.
     fn per_token(&self, by_client: Option<u64>) -> PerToken {
         match (self.first.zip(self.last), self.sent_tokens(by_client)) {
             _ if self.marks.has_unknown => PerToken::Unknown,

@@ -237,7 +237,8 @@ impl<'de> Deserialize<'de> for Delta {
     }
 }
 
-/// Member of a delta, by its name. vLLM, OpenRouter, Ollama, LiteLLM, Copilot and others each have a name for reasoning.
+/// Member of a delta, by its name. vLLM, OpenRouter, Ollama, LiteLLM, Copilot and others each have a name for
+/// reasoning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Member {
     Answer,

@@ -47,8 +47,8 @@ fn replace_lone_surrogates(text: &mut [u8]) -> bool {
     is_changed
 }
 
-/// Cuts JSON off after its last value or within a text that is a value, and closes all that is open. Returns `None` if it
-/// is nested too deep.
+/// Cuts JSON off after its last value or within a text that is a value, and closes all that is open. Returns `None` if
+/// it is nested too deep.
 fn close(text: &mut Vec<u8>) -> Option<()> {
     let mut open = Vec::new();
     let mut complete = 0;

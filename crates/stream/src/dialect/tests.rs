@@ -218,7 +218,8 @@ fn what_has_another_form_is_not_readable_and_nothing_is_guessed() {
     assert_eq!(read_chunk(CHAT, nested.as_bytes()), Some(Chunk::default()));
 }
 
-/// Reads an event like `read_chunk`, but from a tree of values. Reads content that is text, or another value in its place.
+/// Reads an event like `read_chunk`, but from a tree of values. Reads content that is text, or another value in its
+/// place.
 fn by_value(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     let Ok(Value::Object(event)) = serde_json::from_slice(data) else { return None };
     let filled = |value: &Value| match value {
@@ -238,7 +239,7 @@ fn by_value(api: LlmApi, data: &[u8]) -> Option<Chunk> {
         let thought = has(&["reasoning", "reasoning_content"]);
         let is_here = match api {
             LlmApi::OpenaiCompletions => filled(&choice["text"]),
-            LlmApi::OpenaiChat => in_delta || thought,
+            _ => in_delta || thought,
         };
         // An index beyond the limit is not understood.
         let Some(one) = Choices::one(choice["index"].as_u64().unwrap_or(0)) else { continue };
