@@ -56,7 +56,7 @@ fn gate(gate: &GateFinding) -> String {
         GateState::Fails => "FAILED",
         GateState::Open => "NOT DECIDED",
     };
-    format!("<li><b>{state}</b> {}</li>", escape(&gate.message))
+    format!("<li><b>{state}</b> {}: {}</li>", escape(&gate.text), escape(&gate.message))
 }
 
 fn row(quantile: &Quantile, findings: &Findings) -> String {

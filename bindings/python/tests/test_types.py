@@ -3,8 +3,9 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import truetail
@@ -40,11 +41,12 @@ def test_a_wrong_argument_is_found_before_it_is_run(tmp_path: Path) -> None:
 def test_each_name_of_a_metric_and_a_dialect_is_typed() -> None:
     """An error names all that there are."""
     result = truetail.simulate("02-single-hiccup")
-    for names, call in [
+    calls: list[tuple[Any, Callable[[], object]]] = [
         (_types.Metric, lambda: result.quantile(0.5, "none")),  # type: ignore[arg-type]
         (_types.LlmApi, lambda: truetail.run("http://127.0.0.1:1", rate=1, llm="none")),  # type: ignore[arg-type]
         (_types.StreamKind, lambda: truetail.run("http://127.0.0.1:1", rate=1, stream="none")),  # type: ignore[arg-type]
-    ]:
+    ]
+    for names, call in calls:
         with pytest.raises(ValueError) as raised:
             call()
         known = re.findall("'([^']+)'", str(raised.value).partition("choose one of")[2])
