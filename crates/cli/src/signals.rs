@@ -1,6 +1,5 @@
 //! Ctrl-C, SIGTERM, and the end of the terminal (SIGHUP).
 
-use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -12,6 +11,7 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 use truetail_engine::Control;
+use truetail_engine::host::ignores_signal;
 use truetail_lab::CancelToken;
 
 use crate::error::{Result, runtime_error};
@@ -25,7 +25,7 @@ const TERMINATING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// restore the default action. It is therefore emulated, except for signals that this process was started to ignore.
 static DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     let default_action = Arc::new(AtomicBool::new(true));
-    for signal in TERMINATING.into_iter().filter(|signal| !is_ignored(*signal)) {
+    for signal in TERMINATING.into_iter().filter(|signal| !ignores_signal(*signal)) {
         // If this is refused, capturing is refused too, and reports why.
         let _ = register_conditional_default(signal, Arc::clone(&default_action));
     }
@@ -49,7 +49,7 @@ impl Capture {
     /// Leaves SIGHUP ignored if this process was started so, as by `nohup`.
     fn start() -> io::Result<(Signals, Capture)> {
         let default_action = &*DEFAULT_ACTION;
-        let captured = TERMINATING.into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP));
+        let captured = TERMINATING.into_iter().filter(|signal| *signal != SIGHUP || !ignores_signal(SIGHUP));
         let signals = Signals::new(captured)?;
         default_action.store(false, Ordering::SeqCst);
         Ok((signals, Capture))
@@ -227,13 +227,4 @@ impl TerminationSignal {
     pub fn wait(mut self) {
         self.0.forever().next();
     }
-}
-
-/// Returns true if this process ignores `signal`: bit n - 1 of `SigIgn` in Linux's `/proc/self/status`. Else false.
-fn is_ignored(signal: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }

@@ -5,6 +5,7 @@ use truetail_model::driver::{Stripe, WorkerShare};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_reactor::stamps;
 use truetail_run::{EndClock, Http2Config, MachineLimit, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
@@ -192,11 +193,12 @@ impl Plan {
         }
     }
 
-    /// Returns the clock that will take the end of a response time. Linux does not stamp data from Unix sockets.
+    /// Returns the clock that will take the end of a response time. Linux does not stamp data from Unix sockets, and
+    /// other systems stamp nothing.
     pub fn effective_end_clock(&self) -> EndClock {
         match self.target.endpoint() {
-            Endpoint::Tcp(_) => self.end_clock,
-            Endpoint::Unix(_) => EndClock::User,
+            Endpoint::Tcp(_) if stamps::ARE_AVAILABLE => self.end_clock,
+            Endpoint::Tcp(_) | Endpoint::Unix(_) => EndClock::User,
         }
     }
 

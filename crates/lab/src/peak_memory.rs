@@ -5,7 +5,8 @@
 //! process lives.
 
 use std::collections::BTreeSet;
-use std::fs;
+
+use truetail_reactor::machine;
 
 /// Number of calls of [`PeakMemory::sample`] per reading.
 const READ_EVERY: u32 = 10;
@@ -32,50 +33,33 @@ impl PeakMemory {
         if self.calls.is_multiple_of(READ_EVERY) {
             if self.calls.is_multiple_of(READ_EVERY * SEARCH_EVERY) {
                 // Replaced, not extended: the system may reuse the id of an ended process.
-                self.pids = members(self.group).into_iter().collect();
+                self.pids = machine::members_of(self.group).into_iter().collect();
             }
-            let marks = self.pids.iter().filter_map(|pid| high_water_mark(*pid));
+            let marks = self.pids.iter().filter_map(|pid| machine::peak_memory_bytes(Some(*pid)));
             self.peak_bytes = marks.chain(self.peak_bytes).max();
         }
         self.calls += 1;
     }
 
-    /// Returns the peak in bytes; `None` if there is no `/proc`.
+    /// Returns the peak in bytes; `None` if the system does not tell.
     pub(crate) fn peak_bytes(&self) -> Option<u64> {
         self.peak_bytes
     }
 }
 
-fn members(group: u32) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| group_of(*pid) == Some(group)).collect()
-}
-
-/// Returns the fifth field of `/proc/<pid>/stat`. The second field is a name in parentheses that may contain anything.
-fn group_of(pid: u32) -> Option<u32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    text.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
-}
-
-fn high_water_mark(pid: u32) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
+    use rustix::process::{getpgid, getpid};
+    use truetail_reactor::machine;
+
+    use super::PeakMemory;
 
     #[test]
-    fn this_process_has_a_mark_and_a_group() {
-        let pid = std::process::id();
-        assert!(high_water_mark(pid).is_some_and(|bytes| bytes > 100_000));
-        let group = group_of(pid).expect("a group");
-        assert!(members(group).contains(&pid));
+    fn the_group_of_this_process_has_a_peak_if_the_system_tells() {
+        let group = getpgid(None).expect("every process has one").as_raw_nonzero().get() as u32;
         let mut memory = PeakMemory::for_group(group);
         memory.sample();
-        assert!(memory.peak_bytes().is_some());
+        assert_eq!(memory.peak_bytes().is_some(), machine::peak_memory_bytes(None).is_some());
+        assert!(memory.pids.contains(&(getpid().as_raw_nonzero().get() as u32)) || memory.peak_bytes().is_none());
     }
 }

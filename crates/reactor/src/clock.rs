@@ -74,6 +74,10 @@ pub(crate) fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64
 }
 
+/// A wall-clock instant in nanoseconds since 1970 UTC, as the kernel stamps arrivals.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WallTime(pub u64);
+
 /// Returns the wall clock in nanoseconds since 1970 UTC.
 pub fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -95,10 +99,3 @@ pub fn clock_reading_ns() -> u64 {
 
 /// Pairs of readings in [`clock_reading_ns`]. They take under 1 ms, and no pause shifts their median.
 const READINGS: usize = 501;
-
-/// Asks the system not to delay timed sleeps of this thread to batch them with other threads' (Linux: a timer slack of
-/// 1 ns instead of 50 µs). On other systems this does nothing, and sleeps are less precise.
-pub fn minimize_timer_slack() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
-}

@@ -1,24 +1,26 @@
-//! Socket readiness with nanosecond timeouts, and the monotonic clock of a run. Engine and server share it.
+//! Services of the operating system for a run: socket readiness with nanosecond timeouts, the monotonic clock, stamps of
+//! arrivals, priority of threads, facts about the machine. `linux/` lists those that only Linux has, with their
+//! replacements elsewhere.
 
 mod clock;
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(any(test, not(target_os = "linux")))]
-mod portable;
 mod readiness;
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
+#[path = "linux/mod.rs"]
+mod system;
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
+#[path = "portable/mod.rs"]
+mod system;
 
 use std::io;
 use std::os::fd::AsFd;
 
+use system::readiness as backend;
 use truetail_model::time::{Nanos, Timestamp};
 
-pub use clock::{MonotonicClock, clock_reading_ns, minimize_timer_slack, unix_ns};
+pub use clock::{MonotonicClock, WallTime, clock_reading_ns, unix_ns};
 pub use readiness::{MAX_TOKEN, Readiness};
-
-#[cfg(target_os = "linux")]
-use linux as backend;
-#[cfg(not(target_os = "linux"))]
-use portable as backend;
+pub use system::threads::minimize_timer_slack;
+pub use system::{LINUX_SERVICES, contention, machine, sending, stamps, threads};
 
 /// Waits for many sockets at once. It is edge-triggered: a source is reported when its state *changes*. After a report,
 /// the caller must read (or write) until a call is short or would block.

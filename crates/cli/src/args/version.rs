@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use serde_json::json;
+use truetail_engine::host::LINUX_SERVICES;
 
 /// Cargo features that are off by default, and whether this build has them.
 const FEATURES: [(&str, bool); 5] = [
@@ -29,6 +30,7 @@ pub fn as_json() -> String {
         "arch": std::env::consts::ARCH,
         "profile": if cfg!(debug_assertions) { "debug" } else { "release" },
         "features": features,
+        "linux": LINUX_SERVICES,
     });
     format!("{build:#}\n")
 }

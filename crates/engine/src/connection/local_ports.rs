@@ -5,7 +5,7 @@
 //! measured to take several milliseconds, and the generator does nothing else meanwhile. So a worker with many
 //! connections picks the ports itself, which takes microseconds.
 
-use crate::host;
+use truetail_reactor::machine;
 
 /// The system's own choice is fast up to this number of connections. `u64::MAX` always leaves it to the system.
 const MANY: u64 = 4_096;
@@ -21,7 +21,7 @@ pub(crate) struct LocalPorts {
 
 impl LocalPorts {
     pub(crate) fn new(number: u32, of: u32) -> LocalPorts {
-        let (low, high) = host::local_port_range().unwrap_or((32_768, 60_999));
+        let (low, high) = machine::local_port_range().unwrap_or((32_768, 60_999));
         LocalPorts::for_worker(low, high, number, of)
     }
 

@@ -13,10 +13,6 @@ mod local_ports;
 mod pool;
 mod race;
 mod socket;
-#[cfg(target_os = "linux")]
-pub(crate) mod timestamps;
-#[cfg(not(target_os = "linux"))]
-#[path = "timestamps_unsupported.rs"]
 pub(crate) mod timestamps;
 mod transport;
 

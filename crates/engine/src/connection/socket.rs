@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 
 use socket2::{Protocol, Socket, Type};
 use truetail_model::record::Cause;
+use truetail_reactor::sending;
 
 use super::timestamps::{self, WallTime};
 use crate::target::endpoint::{Endpoint, connect_cause};
@@ -111,16 +112,10 @@ pub(super) fn write(socket: &Socket, bytes: &[u8]) -> (usize, io::Result<()>) {
     (taken, Ok(()))
 }
 
-/// Calls the kernel directly, because libc prepares for thread cancellation around each call.
-#[cfg(target_os = "linux")]
+/// Calls the kernel directly if rustix does, because libc prepares for thread cancellation around each call.
 #[inline(always)]
 fn send(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
-    Ok(rustix::net::send(socket, bytes, rustix::net::SendFlags::NOSIGNAL)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn send(mut socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
-    io::Write::write(&mut socket, bytes)
+    Ok(rustix::net::send(socket, bytes, sending::FLAGS)?)
 }
 
 #[inline(always)]

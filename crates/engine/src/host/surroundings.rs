@@ -1,18 +1,14 @@
 //! Causes of lost processor time: the hypervisor (steal), a quota (throttling) and other work (pressure).
 
-use std::fs;
-
+use truetail_reactor::contention;
 use truetail_run::CpuContention;
-
-/// Length of a tick of `/proc/stat`. Linux reports these times to user space in hundredths of a second.
-const TICK_NS: u64 = 10_000_000;
 
 /// Reads the counters of this machine and of this process's control group.
 pub(crate) fn read() -> CpuContention {
     CpuContention {
-        steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal_of(&text)),
-        throttled_ns: control_group_stat().and_then(|text| throttled_of(&text)),
-        cpu_pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure_of(&text)),
+        steal_ns: contention::steal_ns(),
+        throttled_ns: contention::throttled_ns(),
+        cpu_pressure_ns: contention::cpu_pressure_ns(),
     }
 }
 
@@ -24,47 +20,5 @@ pub(crate) fn since(before: &CpuContention) -> CpuContention {
         steal_ns: difference(now.steal_ns, before.steal_ns),
         throttled_ns: difference(now.throttled_ns, before.throttled_ns),
         cpu_pressure_ns: difference(now.cpu_pressure_ns, before.cpu_pressure_ns),
-    }
-}
-
-/// Returns the steal time: the eighth figure in the line of all processors.
-fn steal_of(stat: &str) -> Option<u64> {
-    let line = stat.lines().find(|line| line.starts_with("cpu "))?;
-    line.split_whitespace().nth(8)?.parse::<u64>().ok().map(|ticks| ticks * TICK_NS)
-}
-
-/// Reads `cpu.stat` of the control group (version 2).
-fn control_group_stat() -> Option<String> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    fs::read_to_string(format!("/sys/fs/cgroup/{path}/cpu.stat")).ok()
-}
-
-fn throttled_of(stat: &str) -> Option<u64> {
-    let value = stat.lines().find_map(|line| line.strip_prefix("throttled_usec "))?;
-    value.trim().parse::<u64>().ok().map(|micros| micros * 1_000)
-}
-
-/// Returns the time while at least one task waited for a processor.
-fn pressure_of(pressure: &str) -> Option<u64> {
-    let line = pressure.lines().find(|line| line.starts_with("some "))?;
-    let total = line.split_whitespace().find_map(|field| field.strip_prefix("total="))?;
-    total.parse::<u64>().ok().map(|micros| micros * 1_000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_counters_are_where_the_kernel_puts_them() {
-        assert_eq!(steal_of("cpu  538083 0 94691 412676 1975 0 1850 783 0 0\ncpu0 1 2\n"), Some(7_830_000_000));
-        assert_eq!(throttled_of("usage_usec 5\nnr_throttled 2\nthrottled_usec 1500\n"), Some(1_500_000));
-        let pressure =
-            "some avg10=97.17 avg60=98.50 avg300=97.86 total=2662\nfull avg10=0.00 avg60=0 avg300=0 total=1\n";
-        assert_eq!(pressure_of(pressure), Some(2_662_000));
-        for absent in ["", "cpu0 1 2 3\n", "cpu  1 2\n", "some avg10=1\n"] {
-            assert_eq!((steal_of(absent), throttled_of(absent), pressure_of(absent)), (None, None, None));
-        }
     }
 }
