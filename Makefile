@@ -1,5 +1,5 @@
 # make demo   the whole point, in under a minute after the build
-# make test   the tests, without other people's tools
+# make test   the tests, without other people's tools; the engine's also as on another Unix (make test-portable)
 # make test-python   the tests of the Python package; needs Python 3.11 or later, and a registry
 # make test-features   the tests of what is not in the default build: the cargo features
 # make lint   format, clippy, structure (tests/tidy.py)
@@ -22,7 +22,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -41,6 +41,12 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test --workspace --locked
+	$(MAKE) --no-print-directory test-portable
+
+# The engine as on another Unix, without the services that only Linux has (crates/reactor/src/linux).
+PORTABLE := --package truetail-engine --package truetail-reactor --features truetail-reactor/portable
+test-portable:
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test $(PORTABLE) --tests --locked
 
 # Property tests with a fresh seed in each round, until the time is over or one fails. A failure prints its seed, which
 # PROPTEST_RNG_SEED=SEED make search repeats in its first round.
@@ -87,6 +93,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite,serve-http2,tokenizer --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(PORTABLE) --all-targets --locked -- -D warnings
 	@if command -v c++ > /dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --bins --locked --quiet; \
 		else echo "SKIPPED: the fuzz targets: no c++"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \

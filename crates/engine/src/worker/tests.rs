@@ -274,6 +274,9 @@ fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
             return assert_eq!((snapshot.tally.responses, *early), (1, 1), "{:?}", snapshot.tally);
         }
         assert_eq!(snapshot.tally.responses, 2, "{:?}", snapshot.tally);
+        if !timestamps::ARE_AVAILABLE {
+            return;
+        }
     }
     panic!("an answer that came too early was taken for one a thousand times");
 }
