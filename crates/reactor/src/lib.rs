@@ -1,6 +1,6 @@
-//! Services of the operating system for a run: socket readiness with nanosecond timeouts, the monotonic clock, stamps of
-//! arrivals, priority of threads, facts about the machine. `linux/` lists those that only Linux has, with their
-//! replacements elsewhere.
+//! Services of the operating system for a run: socket readiness with nanosecond timeouts, the monotonic clock, stamps
+//! of arrivals, priority of threads, facts about the machine. `linux/` lists the services that only Linux has, and what
+//! replaces them elsewhere.
 
 mod clock;
 mod readiness;

@@ -1,7 +1,7 @@
 //! Arrival times of answers as the kernel saw them, rather than the time when a worker read them.
 //!
-//! The kernel stamps each segment with the wall clock, and a run uses the monotonic clock. Paired readings of both clocks
-//! convert one into the other, and show when the wall clock was set.
+//! The kernel stamps each segment with the wall clock, and a run uses the monotonic clock. Paired readings of both
+//! clocks convert one into the other, and show when the wall clock was set.
 
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, unix_ns};

@@ -1,14 +1,14 @@
-//! The services of the operating system that only Linux has. `portable/` has the same files and items for other systems,
-//! and for Linux with the feature `portable`, which tests use.
+//! The services of the operating system that only Linux has. `portable/` has the same files and items for other
+//! systems, and for Linux with the feature `portable`, which tests use.
 //!
 //! | file | Linux | elsewhere |
 //! |---|---|---|
 //! | `readiness` | epoll, and a timerfd for deadlines | the crate `polling`, and a timeout for each wait |
-//! | `sending` | no signal if the peer has closed | the signal is ignored, by the runtimes of Rust and Python |
-//! | `stamps` | the kernel stamps arrivals, and counts segments out of order | an answer ends when it is read |
-//! | `threads` | timer slack, priority, real time, processor time of a thread | default slack, equal threads, no real time, processor time of the process |
-//! | `contention` | steal, control groups, pressure | unknown |
-//! | `machine` | `/proc`: files, ports, kernel, memory, process groups, ignored signals | unknown; a signal counts as not ignored |
+//! | `sending` | no signal if the peer has closed | the runtimes of Rust and Python ignore the signal |
+//! | `stamps` | arrivals are stamped, segments out of order counted | an answer ends when it is read |
+//! | `threads` | timer slack, priority and processor time of a thread | default slack, equal threads, time of the process |
+//! | `contention` | steal, throttling of control groups, pressure | unknown |
+//! | `machine` | files, ports, memory, groups, ignored signals by `/proc` | unknown, and no signal counts as ignored |
 
 pub mod contention;
 pub mod machine;
