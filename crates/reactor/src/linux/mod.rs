@@ -6,7 +6,7 @@
 //! | `readiness` | epoll, and a timerfd for deadlines | the crate `polling`, and a timeout for each wait |
 //! | `sending` | no signal if the peer has closed | the runtimes of Rust and Python ignore the signal |
 //! | `stamps` | arrivals are stamped, segments out of order counted | an answer ends when it is read |
-//! | `threads` | timer slack, priority and processor time of a thread | default slack, equal threads, time of the process |
+//! | `threads` | timer slack, priority and time of a thread | default slack, equal threads, time of the process |
 //! | `contention` | steal, throttling of control groups, pressure | unknown |
 //! | `machine` | files, ports, memory, groups, ignored signals by `/proc` | unknown, and no signal counts as ignored |
 
