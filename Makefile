@@ -43,10 +43,11 @@ test:
 		RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test --workspace --locked
 	$(MAKE) --no-print-directory test-portable
 
-# The engine as on another Unix, without the services that only Linux has (crates/reactor/src/linux).
-PORTABLE := --package truetail-engine --package truetail-reactor --features truetail-reactor/portable
+# The engine as on another Unix, without the services that only Linux has (crates/reactor/src/linux). With the whole workspace
+# selected, cargo builds only reactor, server and engine again.
+PORTABLE := --features truetail-engine/portable --test engine --test engine-units --test reactor-units --test hostile --test backlog
 test-portable:
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test $(PORTABLE) --tests --locked
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} $(CARGO) test --workspace --locked $(PORTABLE)
 
 # Property tests with a fresh seed in each round, until the time is over or one fails. A failure prints its seed, which
 # PROPTEST_RNG_SEED=SEED make search repeats in its first round.
@@ -93,7 +94,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail --features otlp,parquet,sqlite,serve-http2,tokenizer --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
-	$(CARGO) clippy $(PORTABLE) --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --locked $(PORTABLE) -- -D warnings
 	@if command -v c++ > /dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --bins --locked --quiet; \
 		else echo "SKIPPED: the fuzz targets: no c++"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \

@@ -2,7 +2,7 @@
 //! the machine pauses for half a second. `acceptance/run.py` checks how close the two are on a quiet machine.
 
 use crate::support::http2::in_http2;
-use crate::support::{plan, tls};
+use crate::support::{ends_early_by, plan, tls};
 use truetail_model::record::{Metric, Tally};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::FaultSet;
@@ -81,7 +81,8 @@ fn quantile(snapshot: &truetail_model::record::Snapshot, q: f64) -> Nanos {
 fn at_least_exact(both: &Both, q: f64) {
     let exact = quantile(&both.sim.snapshot, q);
     let real = quantile(&both.sockets.snapshot, q);
-    assert!(exact.saturating_sub(Nanos::from_millis(10)) <= real, "q {q}: exact {exact}, on sockets {real}");
+    let tolerance = Nanos::from_millis(10) + ends_early_by(&both.sockets);
+    assert!(exact.saturating_sub(tolerance) <= real, "q {q}: exact {exact}, on sockets {real}");
 }
 
 /// Checks that the median exceeds the exact one only by what a slow machine adds to each request. A pause of half a

@@ -17,6 +17,7 @@ use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Samples, SamplesOptions};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_reactor::stamps;
 
 /// A drain that ends only hanging requests: if the machine pauses for half a second, all others still have time.
 pub const DRAIN: Nanos = Nanos::from_secs(2);
@@ -176,6 +177,12 @@ pub fn plan(url: &str, model: LoadModel) -> Plan {
     };
     let target = Target::resolve(Method::Get, url, &[], Vec::new()).unwrap();
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
+}
+
+/// Returns how much earlier than in truth answers may end in the records: without a stamp of the kernel, an end excludes
+/// pauses of the machine.
+pub fn ends_early_by(measured: &RunOutput) -> Nanos {
+    if stamps::ARE_AVAILABLE { Nanos::ZERO } else { Nanos(measured.generator.paused_ns) }
 }
 
 /// Runs the plan and checks what must hold for every run: the books, and the parts of each delay.
