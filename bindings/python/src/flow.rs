@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_engine::{AddressOverrides, Control, HttpVersion, Plan, Target};
 use truetail_flow::{GuidedPlan, GuidedRun, PlanError};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::RunSource;
 
 use crate::arguments::{count, value_error, whole_number};
 use crate::bench::progress_line;
@@ -104,13 +102,9 @@ impl FlowRun {
             // Only the function knows the first request, and a trial session would not be part of the load.
             py.detach(|| plan.try_connection().map_err(|error| preflight_error(&plan.target, &error)))?;
         }
-        let (measured, ended_by) = watched(py, &plan, &self.control);
-        let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
-        books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
-        let mut run = measured.into_run(RunSource::Sockets, plan.offered());
+        let (run, ended_by) = watched(py, &plan, &self.control);
+        let mut run = run?;
         run.facts.offered.allow_errors = self.allow_errors;
-        run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(self.notes.iter().cloned().chain(self.sessions.notes()));
         run.facts.sessions = Some(self.sessions.facts());
         let failures = self.failures.take();

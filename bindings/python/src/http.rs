@@ -2,13 +2,11 @@
 
 use std::time::Instant;
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_checks::{Check, CheckRun};
 use truetail_engine::{Control, Plan};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::RunSource;
 use truetail_stream::{StreamOptions, StreamRun};
 
 use crate::arguments::{count, value_error, whole_number};
@@ -113,13 +111,9 @@ impl HttpRun {
         let mut plan = self.plan.clone();
         let is_stream = self.streams.is_some();
         let note = if self.preflight { py.detach(|| preflight(&mut plan, is_stream))? } else { None };
-        let (measured, ended_by) = watched(py, &plan, &self.control);
-        let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-        let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
-        books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
-        let mut run = measured.into_run(RunSource::Sockets, plan.offered());
+        let (run, ended_by) = watched(py, &plan, &self.control);
+        let mut run = run?;
         run.facts.offered.allow_errors = self.allow_errors;
-        run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(self.notes.iter().cloned().chain(note));
         run.facts.stream = self.streams.as_ref().map(StreamRun::facts);
         if let Some(checks) = &self.checks {

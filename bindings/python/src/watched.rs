@@ -1,12 +1,14 @@
 //! A run over real sockets that Ctrl-C ends, and errors before its start.
 
+use std::fmt::Display;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyConnectionError, PyTimeoutError};
+use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
-use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TooFewFiles};
+use truetail_engine::{Control, Plan, PreflightError, Target, TooFewFiles};
+use truetail_run::Run;
 
 use crate::arguments::value_error;
 
@@ -14,7 +16,7 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs and checks for signals. The first signal stops sending, and the second ends the run at once. Returns the
 /// measured run, and the exception of the first signal.
-pub fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
+pub fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (PyResult<Run>, Option<PyErr>) {
     let mut ended_by = None;
     let measured = thread::scope(|scope| {
         let (sender, mut receiver) = channel();
@@ -31,7 +33,11 @@ pub fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (Result<RunOut
             }
         }
     });
-    (measured, ended_by)
+    let cannot = |error: &dyn Display| PyRuntimeError::new_err(error.to_string());
+    let run = measured
+        .map_err(|error| cannot(&error))
+        .and_then(|measured| measured.into_checked_run(plan, control).map_err(|error| cannot(&error)));
+    (run, ended_by)
 }
 
 fn check_signals(py: Python<'_>, control: &Control, ended_by: &mut Option<PyErr>) {

@@ -11,6 +11,7 @@ use truetail_run::{Findings, Run};
 use crate::after_load::AfterLoad;
 use crate::args::export::ExportArgs;
 use crate::error::{Result, runtime_error, usage_error};
+use crate::output;
 use crate::output_folder::write_files;
 
 /// Forms to export, and their places.
@@ -44,8 +45,7 @@ impl Export {
     pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         self.write_folders(run, findings, steps);
         let Some(Some(file)) = &self.0.hgrm else { return };
-        let error = |error| runtime_error(format!("cannot write {}: {error}", file.display()));
-        steps.tried(fs::write(file, hgrm(&run.snapshot)).map_err(error));
+        steps.tried(output::write_file(file, hgrm(&run.snapshot)));
     }
 
     fn write_folders(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {

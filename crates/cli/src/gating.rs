@@ -1,7 +1,7 @@
 //! Gates of a run: judged, written to files, and turned into an exit code.
 
 use std::env;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,8 @@ use truetail_run::{Findings, GateFinding, GateState, Run};
 
 use crate::after_load::AfterLoad;
 use crate::args::gates::GateArgs;
-use crate::error::{ExitCode, Result, runtime_error, usage_error};
-use crate::output;
+use crate::error::{ExitCode, Result, usage_error};
+use crate::output::{self, cannot_write};
 
 /// Variable that names the summary page of a GitHub Actions job.
 const GITHUB_PAGE: &str = "GITHUB_STEP_SUMMARY";
@@ -87,7 +87,7 @@ impl Gating {
         }
         let summary = markdown_summary(run, findings);
         if let Some(file) = &self.markdown {
-            steps.tried(fs::write(file, &summary).map_err(|error| cannot_write(file, &error)));
+            steps.tried(output::write_file(file, &summary));
         }
         if let Some(page) = &self.github {
             let opened = OpenOptions::new().append(true).create(true).open(page);
@@ -105,7 +105,7 @@ fn refuse_undecidable(option: &str, gate: &Gate, planned: &PlannedRun<'_>) -> Re
 /// Writes a JUnit file of these runs.
 pub fn write_junit(file: &Path, suites: &[JunitSuite]) -> Result<()> {
     let content = junit(suites).map_err(|error| cannot_write(file, &error))?;
-    fs::write(file, content).map_err(|error| cannot_write(file, &error))
+    output::write_file(file, content)
 }
 
 /// Judges a saved gate again. If this version cannot parse the gate, returns its saved outcome.
@@ -153,8 +153,4 @@ pub fn check_place(flag: &str, file: &Path) -> Result<()> {
         Some(folder) => Err(usage_error(format!("{flag} {}: there is no folder {}", file.display(), folder.display()))),
         None => Ok(()),
     }
-}
-
-fn cannot_write(file: &Path, error: &dyn std::fmt::Display) -> crate::error::CliError {
-    runtime_error(format!("cannot write {}: {error}", file.display()))
 }

@@ -6,7 +6,7 @@
 //! | `config` | `truetail.toml`: runs by name |
 //! | `resolve` | resolved arguments: checked, with defaults, and with files read |
 //! | `verbs` | implementation of each verb |
-//! | `measure` | a run on real sockets, with progress and Ctrl-C |
+//! | `stages` | a load from prepared to delivered, for the verbs |
 //! | `supervisor` | conditions that stop a run early: `--until`, `--stop-when-saturated` |
 //! | `start` | start of a run at a given instant |
 //! | `after_load` | steps after a load, which are all tried |
@@ -32,7 +32,6 @@ mod export;
 mod gating;
 mod judging;
 mod live;
-mod measure;
 mod output;
 mod output_folder;
 mod page;
@@ -40,6 +39,7 @@ mod progress;
 mod resolve;
 mod setup;
 mod signals;
+mod stages;
 mod start;
 mod supervisor;
 mod verbs;

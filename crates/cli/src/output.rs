@@ -1,13 +1,15 @@
 //! Standard output for results, standard error for everything else. A reader that went away is no error.
 
-use std::env;
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{env, fs};
 
 use truetail_report::Style;
 use truetail_report::text::visible;
 
-use crate::error::{Result, runtime_error};
+use crate::error::{CliError, Result, runtime_error};
 
 /// Writes a result to standard output.
 ///
@@ -21,6 +23,19 @@ pub fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a file.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_file(file: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    fs::write(file, content).map_err(|error| cannot_write(file, &error))
+}
+
+/// Returns the error of a file that cannot be written.
+pub fn cannot_write(file: &Path, error: &dyn Display) -> CliError {
+    runtime_error(format!("cannot write {}: {error}", file.display()))
 }
 
 /// Notes held back in full-screen mode; `None` while notes are printed at once.

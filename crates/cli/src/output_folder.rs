@@ -136,7 +136,7 @@ impl Claim {
 /// Returns the folder at `path`, and creates it if it is missing.
 fn claimed(path: &Path) -> Result<OutputFolder> {
     let created = missing(path);
-    fs::create_dir_all(path).map_err(|error| runtime_error(format!("cannot write {}: {error}", path.display())))?;
+    fs::create_dir_all(path).map_err(|error| output::cannot_write(path, &error))?;
     Ok(OutputFolder { _claim: Claim::on(path)?, path: path.to_owned(), created })
 }
 
@@ -176,11 +176,7 @@ pub fn utc_stamp(time: SystemTime) -> String {
 
 /// Writes `files` into `folder`, which must exist.
 pub fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
-    files.iter().try_for_each(|file| {
-        let path = folder.join(&file.name);
-        let error = |error| runtime_error(format!("cannot write {}: {error}", path.display()));
-        fs::write(&path, &file.content).map_err(error)
-    })
+    files.iter().try_for_each(|file| output::write_file(&folder.join(&file.name), &file.content))
 }
 
 /// Returns `name` with dashes for characters that do not belong in a file name, and at most 60 characters.

@@ -1,13 +1,8 @@
-//! Page of a run, as text and as a file.
-
-use std::fs;
-use std::path::Path;
+//! Page of a run, as text.
 
 use truetail_analysis::series::{RunSeries, series};
 use truetail_page::{Overlay, RunPage, run_page};
 use truetail_run::{Findings, Run};
-
-use crate::error::{Result, runtime_error};
 
 /// Returns the page of a run whose gates were judged.
 pub fn page_of(run: &Run, findings: &Findings) -> String {
@@ -22,9 +17,4 @@ pub fn page_beside(run: &Run, findings: &Findings, others: &[(String, Run)]) -> 
         .collect();
     let overlays: Vec<Overlay<'_>> = drawn.iter().map(|(name, series)| Overlay { name, series }).collect();
     run_page(&RunPage::new(run, findings, &series(run, findings)).with(&overlays))
-}
-
-/// Writes a page.
-pub fn write(file: &Path, html: &str) -> Result<()> {
-    fs::write(file, html).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
 }

@@ -1,6 +1,5 @@
 //! `--vllm-json`: measurements in the format of vLLM's benchmark.
 
-use std::fs;
 use std::path::Path;
 
 use truetail_report::vllm_json;
@@ -9,6 +8,7 @@ use truetail_run::{Findings, Run};
 use crate::args::stream::VllmArgs;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::gating::check_place;
+use crate::output;
 
 /// Checks, before anything is done, that the file can be written, and that the run will have data for it.
 ///
@@ -30,5 +30,5 @@ pub fn write(file: Option<&Path>, run: &Run, findings: &Findings) -> Result<()> 
     let Some(file) = file else { return Ok(()) };
     let text = vllm_json(run, findings)
         .ok_or_else(|| runtime_error("--vllm-json: this run has no answers of language models; run with --llm"))?;
-    fs::write(file, text).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
+    output::write_file(file, text)
 }

@@ -1,12 +1,14 @@
 //! Output of a run, merged from the results of its workers.
 
 use truetail_model::driver::Driver;
-use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot};
+use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot, Unbalanced};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{CpuTime, Facts, GeneratorStats, OfferedLoad, Run, RunSource, StartFacts, TargetBooks};
 
+use crate::control::Control;
 use crate::host;
+use crate::plan::Plan;
 use crate::start::Start;
 use crate::worker::PauseDetector;
 use crate::worker::target_tallies::TargetTallies;
@@ -60,6 +62,19 @@ impl RunOutput {
             sessions: None,
         };
         Run { facts, snapshot: self.snapshot }
+    }
+
+    /// Converts the output of [`run`](crate::run()) with this plan and control to a run over sockets.
+    ///
+    /// # Errors
+    /// If the books do not balance, which is a bug.
+    pub fn into_checked_run(self, plan: &Plan, control: &Control) -> Result<Run, Unbalanced> {
+        self.snapshot.tally.check()?;
+        self.snapshot.warmup.check()?;
+        let mut run = self.into_run(RunSource::Sockets, plan.offered());
+        run.facts.stripe = plan.stripe_facts();
+        run.facts.interrupted = control.was_stopped();
+        Ok(run)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use truetail_model::time::Nanos;
@@ -40,12 +39,11 @@ pub fn run_trial(
     let work = prepare_folder(folder)?;
     let truth = File::create(folder.join(TRUTH))?;
     let events = plan.stream_truth.as_ref().map(|_| File::create(folder.join(EVENTS))).transpose()?;
-    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = ServerOptions {
         truth: Some(Box::new(truth)),
         events: events.map(|events| Box::new(events) as Box<dyn io::Write + Send>),
         keep_truth: false,
-        ..ServerOptions::new(plan.scenario.service.clone(), any_port)
+        ..ServerOptions::new(plan.scenario.service.clone(), ServerOptions::ANY_PORT)
     };
     let server = Server::start(options)?;
     let load = plan.load(format!("http://{}{}", server.addr(), plan.scenario.path));

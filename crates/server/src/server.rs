@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -41,6 +41,9 @@ pub struct ServerOptions {
 }
 
 impl ServerOptions {
+    /// Loopback address with a port that the system chooses.
+    pub const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
     /// Creates options for `service` at `listen`: rows in memory, no logs, no TLS, and half a minute for a head.
     pub fn new(service: Service, listen: SocketAddr) -> ServerOptions {
         let head_timeout = Nanos::from_secs(30);

@@ -33,5 +33,5 @@ pub use checkpoints::Checkpoints;
 pub use due::DueArrivals;
 pub use so_far::{FeedSource, run_so_far};
 pub use states::LiveStates;
-pub use view::LiveView;
+pub use view::{LiveView, RunningView};
 pub use watch::Watch;

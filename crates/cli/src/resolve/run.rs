@@ -29,13 +29,16 @@ pub struct Printing {
 }
 
 /// Form of the result on standard output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Printed {
     /// Text for people.
+    #[default]
     Summary,
     Json,
     /// The content of a run folder, as text.
     Packed,
+    /// Nothing: the caller prints it.
+    Elsewhere,
 }
 
 /// Kind of preflight, which shows mistakes before the load.
@@ -83,7 +86,7 @@ pub struct ResolvedRun {
 }
 
 /// Files to write besides the run folder.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub struct RunFiles {
     /// The page.
     pub html: Option<PathBuf>,

@@ -7,12 +7,12 @@ use truetail_run::folder::Loaded;
 use truetail_run::{MergeError, Merger, MissingStripes, Run};
 
 use super::report::load_all;
-use crate::after_load::AfterLoad;
 use crate::args::merge::MergeArgs;
-use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
+use crate::gating::Gating;
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::{load, replay};
+use crate::stages::{Delivery, Judged};
 
 /// Merges runs, saves the result, and prints it.
 ///
@@ -28,12 +28,10 @@ pub fn merge(args: MergeArgs) -> Result<ExitCode> {
     let save_to = SaveTo::folder(args.out, args.force);
     OutputFolder::check(&save_to)?;
     let run = merged(&args.runs, holes)?;
-    let findings = truetail_analysis::findings(&run);
     let folder = OutputFolder::prepare(&save_to, "")?;
-    let mut steps = AfterLoad::default();
-    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
-    super::run::show(&run, &findings, saved.as_deref(), false, ScreenArgs::default(), &mut steps);
-    steps.end(ExitCode::from_verdicts([&findings.verdict]))
+    let judged = Judged { folder, ..Judged::of(run, Gating::default(), &[]) };
+    let code = ExitCode::from_verdicts([&judged.findings.verdict]);
+    judged.deliver(&Delivery::default()).steps.end(code)
 }
 
 fn recording(args: &MergeArgs) -> Result<Option<Trace>> {

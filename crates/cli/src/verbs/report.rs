@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use truetail_run::Run;
 use truetail_run::folder::{self, Loaded};
 
-use crate::after_load::AfterLoad;
 use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::export::Export;
 use crate::gating::{self, Gating};
 use crate::output;
 use crate::page;
-use crate::vllm;
+use crate::resolve::run::{Printed, RunFiles};
+use crate::stages::{Delivered, Delivery, Judged};
 
 /// Prints a saved run. Computes its findings again, and judges the gates of the command line or else the saved ones.
 ///
@@ -26,22 +26,25 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;
     args.vllm.vllm_json.as_deref().map_or(Ok(()), |file| gating::check_place("--vllm-json", file))?;
     let Loaded { run, gates, .. } = load_all(&args.run)?;
-    let mut findings = truetail_analysis::findings(&run);
-    gating.judge(&run, &mut findings, &gates);
+    let judged = Judged::of(run, gating, &gates);
     let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
     let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
-    let mut steps = AfterLoad::default();
-    match export.printed(&run, &findings) {
-        Some(text) => drop(steps.tried(output::print(&text))),
-        None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &mut steps),
-    }
-    gating.write(&run, &findings, &mut steps);
-    export.write(&run, &findings, &mut steps);
-    steps.tried(vllm::write(args.vllm.vllm_json.as_deref(), &run, &findings));
+    let text = export.printed(&judged.run, &judged.findings);
+    let printed = match (&text, args.json) {
+        (Some(_), _) => Printed::Elsewhere,
+        (None, true) => Printed::Json,
+        (None, false) => Printed::Summary,
+    };
+    let files = RunFiles { html: None, vllm_json: args.vllm.vllm_json };
+    let delivery = Delivery { printed, screen: args.screen, files };
+    let Delivered { code, mut steps, result } = Judged { saved: Some(args.run), ..judged }.deliver(&delivery);
+    steps.tried(text.map_or(Ok(()), |text| output::print(&text)));
+    let Judged { run, findings, .. } = &result;
+    export.write(run, findings, &mut steps);
     if let Some(file) = &args.page.output {
-        steps.tried(page::write(file, &page::page_beside(&run, &findings, &others)));
+        steps.tried(output::write_file(file, page::page_beside(run, findings, &others)));
     }
-    steps.end(gating::exit_code(&run, &findings, None))
+    steps.end(code)
 }
 
 /// Loads the run in a folder, and prints a note on each optional file that is missing.

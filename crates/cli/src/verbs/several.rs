@@ -1,25 +1,25 @@
 //! `truetail run --all` and `truetail run api orders`: makes runs of truetail.toml in turn.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use truetail_report::{JunitSuite, RunEntry, RunLine, compare_json, markdown_summary, run_table, runs_json};
 use truetail_run::wire;
 
-use super::run::{Offered, Turns, offer};
+use super::run::offer;
 use crate::after_load::AfterLoad;
 use crate::args::run::RunArgs;
 use crate::baseline::Baseline;
 use crate::config;
-use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
-use crate::gating::{check_place, write_junit};
+use crate::error::{CliError, ExitCode, Result, usage_error};
+use crate::gating::{self, check_place, write_junit};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::resolve;
 use crate::setup;
-use crate::signals::{CurrentRun, stop_runs_on_signal};
+use crate::stages::{Delivered, Turns};
 
 /// Makes the runs in turn and prints a table. A failed run does not stop the next ones; a signal does.
 ///
@@ -28,12 +28,10 @@ use crate::signals::{CurrentRun, stop_runs_on_signal};
 pub fn several(args: &RunArgs) -> Result<ExitCode> {
     let runs = config::complete_several(args)?;
     check(&runs)?;
-    let current = CurrentRun::default();
-    let signals = stop_runs_on_signal(&current)?;
-    let turns = Turns { signals: &signals, current: &current };
+    let turns = Turns::start()?;
     let mut done = Done { json: args.json, ..Done::default() };
     for (nth, (name, run)) in runs.iter().enumerate() {
-        if signals.first_signal().is_some() {
+        if turns.signal().is_some() {
             done.not_made(name);
             continue;
         }
@@ -45,7 +43,7 @@ pub fn several(args: &RunArgs) -> Result<ExitCode> {
         let offered = offer(run, Some(&turns));
         done.add(name, offered, files);
     }
-    done.end(signals.first_signal())
+    done.end(turns.signal())
 }
 
 /// Checks all runs before the first is made. Sends nothing.
@@ -115,10 +113,11 @@ struct Done {
 }
 
 impl Done {
-    fn add(&mut self, name: &str, offered: Result<Offered>, files: Files) {
+    fn add(&mut self, name: &str, offered: Result<ControlFlow<i32, Delivered>>, files: Files) {
         let (ended, entry) = match offered {
             Err(error) => (Err(error), None),
-            Ok(Offered { code, steps, result }) => (steps.end(code), result),
+            Ok(ControlFlow::Break(signal)) => (Ok(ExitCode::Signal(signal)), None),
+            Ok(ControlFlow::Continue(Delivered { code, steps, result })) => (steps.end(code), Some(result)),
         };
         let error = ended.as_ref().err().map(|error| error.message.clone());
         error.iter().for_each(|message| output::note(&format!("{name}: {message}")));
@@ -142,7 +141,7 @@ impl Done {
         if let Some(file) = &files.markdown {
             let pages = self.pages.entry(file.clone()).or_default();
             pages.push_str(&format!("# {name}\n\n{page}\n"));
-            steps.tried(write(file, pages));
+            steps.tried(output::write_file(file, pages));
         }
         let ended = ended.and_then(|code| steps.end(code));
         let code = match &ended {
@@ -160,6 +159,7 @@ impl Done {
             None => RunLine::without_result(name, "no result"),
         });
         if self.json {
+            entry.iter().for_each(|result| gating::note_failures(&result.findings));
             self.entries.push(RunEntry {
                 name: name.to_owned(),
                 exit_code: Some(code.into()),
@@ -202,10 +202,6 @@ impl Done {
         }
         Ok(worst)
     }
-}
-
-fn write(file: &Path, content: &str) -> Result<()> {
-    fs::write(file, content).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
 }
 
 /// Returns the worst exit code: an error, then a failed gate, a signal, an open question.

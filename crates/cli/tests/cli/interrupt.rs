@@ -200,6 +200,21 @@ fn what_a_killed_run_had_saved_can_be_read() {
     assert_complete(&dir.path().join("here"));
 }
 
+/// The runs of a comparison are saved while they last, too.
+#[test]
+fn what_a_killed_comparison_had_saved_can_be_read() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let url = served.api();
+    let running = TestProcess::start(dir.command(&["ab", &url, &url, "-r", "200", "-d", "10m", "--out", "both"]));
+    running.wait_for_file(&dir.path().join("both/round-1-a/checkpoint.pack"));
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.end().code, None);
+    let report = dir.truetail(&["report", "both/round-1-a"]);
+    assert!(report.stdout.contains("incomplete: truetail was ended before this run was"), "{report:?}");
+    assert_balanced(&dir.truetail(&["report", "both/round-1-a", "--json"]).json());
+}
+
 /// A checkpoint also holds the waiting time of requests in flight, which were never answered.
 #[test]
 fn requests_in_flight_in_a_killed_run_keep_their_response_times() {

@@ -107,7 +107,7 @@ impl Parser<'_> {
     pub(super) fn file_name(&mut self) -> Result<String> {
         let start = self.at;
         self.at.eat("file,");
-        let name = self.template_until(|c| matches!(c, ';' | '\n'), false)?;
+        let name = self.template_until(|c| matches!(c, ';' | '\n'))?;
         if !self.at.eat(";") {
             return Err(start.error("the name of the file has no ';' at its end"));
         }

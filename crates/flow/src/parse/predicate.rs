@@ -117,7 +117,7 @@ impl Parser<'_> {
     pub(super) fn one_line(&mut self) -> Result<Template> {
         let start = self.at;
         self.at.eat("`");
-        let template = self.template_until(|c| matches!(c, '`' | '\n'), false)?;
+        let template = self.template_until(|c| matches!(c, '`' | '\n'))?;
         if self.at.eat("`") { Ok(template) } else { Err(start.error("the text in ` does not end on its line")) }
     }
 }

@@ -10,8 +10,8 @@ const DEEPEST: usize = 4;
 const MAX_NAME_BYTES: usize = 200;
 
 impl Parser<'_> {
-    /// Reads a text up to a character that `ends` it. If `is_raw`, a backslash is a plain character.
-    pub(super) fn template_until(&mut self, ends: impl Fn(char) -> bool, is_raw: bool) -> Result<Template> {
+    /// Reads a text up to a character that `ends` it.
+    pub(super) fn template_until(&mut self, ends: impl Fn(char) -> bool) -> Result<Template> {
         let mut template = Template::default();
         while let Some(c) = self.at.peek() {
             if ends(c) {
@@ -20,7 +20,7 @@ impl Parser<'_> {
             if self.at.rest().starts_with("{{") {
                 let expression = self.expression()?;
                 template.0.push(Piece::Value(expression));
-            } else if c == '\\' && !is_raw {
+            } else if c == '\\' {
                 let escaped = self.escaped()?;
                 template.push(escaped);
             } else {
@@ -34,7 +34,7 @@ impl Parser<'_> {
     /// Reads a value up to a comment or the end of its line, without surrounding spaces.
     pub(super) fn value_text(&mut self) -> Result<Template> {
         self.at.skip_spaces();
-        let mut template = self.template_until(|c| matches!(c, '#' | '\n' | '\r'), false)?;
+        let mut template = self.template_until(|c| matches!(c, '#' | '\n' | '\r'))?;
         template.trim_end();
         self.at.end_line()?;
         Ok(template)
@@ -42,7 +42,7 @@ impl Parser<'_> {
 
     /// Reads a name and the colon after it.
     pub(super) fn key(&mut self) -> Result<Template> {
-        let mut template = self.template_until(|c| matches!(c, ':' | '#' | '\n' | '\r'), false)?;
+        let mut template = self.template_until(|c| matches!(c, ':' | '#' | '\n' | '\r'))?;
         template.trim_end();
         if template.0.is_empty() || !self.at.eat(":") {
             let rest = template.constant().map(shortened).unwrap_or_default();
@@ -57,7 +57,7 @@ impl Parser<'_> {
         if !self.at.eat("\"") {
             return Err(self.at.error("a text in quotes belongs here, such as \"name\""));
         }
-        let template = self.template_until(|c| c == '"', false)?;
+        let template = self.template_until(|c| c == '"')?;
         if self.at.eat("\"") { Ok(template) } else { Err(line.error("the text in quotes does not end")) }
     }
 

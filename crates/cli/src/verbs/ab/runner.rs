@@ -1,9 +1,9 @@
 //! Runs of one side on sockets, saved in the folder of the comparison.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use truetail_analysis::gates::{PlannedRun, ReadingMode};
-use truetail_engine::Control;
 use truetail_flow::FlowRun;
 use truetail_model::record::Snapshot;
 use truetail_run::{GateFinding, GateState};
@@ -13,17 +13,14 @@ use crate::args::ab::AbArgs;
 use crate::args::run::RunArgs;
 use crate::baseline;
 use crate::error::{CliError, Result, usage_error};
-use crate::judging::{Judge, Observed};
-use crate::measure::{MeasuredRun, RunContext, measure_under};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, resolve};
-use crate::signals::{CurrentRun, SignalHandler, stop_runs_on_signal};
+use crate::stages::{Judged, Prepared, Turns, name_of, preflight};
 use crate::verbs::comparison;
 use crate::verbs::named_run::Named;
-use crate::verbs::run::{name_of, preflight};
 
 /// Makes the runs of both sides and keeps their results.
 pub(super) struct Runner<'a> {
@@ -31,8 +28,7 @@ pub(super) struct Runner<'a> {
     most: u32,
     seed: u64,
     folder: OutputFolder,
-    signals: SignalHandler,
-    current: CurrentRun,
+    turns: Turns,
     a: Vec<Named>,
     b: Vec<Named>,
     /// True if the folder holds at least one run, even a spoilt or stopped one.
@@ -65,12 +61,11 @@ impl<'a> Runner<'a> {
         let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
         let name = format!("ab-{}", name_of(&first.plan.target));
         let folder = OutputFolder::prepare(&save_to, &name)?.expect("runs of ab are saved");
-        let current = CurrentRun::default();
-        let signals = stop_runs_on_signal(&current)?;
+        let turns = Turns::start()?;
         let begun = (0, String::new());
         let a = Vec::new();
         let b = Vec::new();
-        Ok(Runner { args, most, seed, folder, signals, current, a, b, has_saved: false, begun })
+        Ok(Runner { args, most, seed, folder, turns, a, b, has_saved: false, begun })
     }
 
     /// Returns the runs that count, of A and of B. Runs that cannot be compared are included.
@@ -88,7 +83,7 @@ impl<'a> Runner<'a> {
     }
 
     pub(super) fn signal(&self) -> Option<i32> {
-        self.signals.first_signal()
+        self.turns.signal()
     }
 
     /// Arguments of one run. Each round has a different seed, and both sides of a round share it.
@@ -133,39 +128,17 @@ impl<'a> Runner<'a> {
         kept.push(named);
     }
 
-    /// Offers the load of a side and saves the run.
-    fn measure(&mut self, mut resolved: ResolvedRun, saved: &Path) -> Result<Measured> {
-        let mut notes = preflight(&mut resolved.plan, resolved.trial, None)?;
-        let folder = OutputFolder::prepare(&resolved.save_to, "")?;
-        notes.append(&mut resolved.notes);
-        let cut_warmup = resolved.stop_conditions.cut_warmup;
-        let control = Control::new();
-        self.current.set(control.clone());
-        // A signal that came before the control was set did not stop the run.
-        if self.signal().is_some() {
-            return Ok(Measured::Stopped);
-        }
-        let context = RunContext {
-            notes,
-            stop_conditions: resolved.stop_conditions,
-            quiet: self.args.quiet,
-            command: Some(resolved.command),
-            control,
-            ..RunContext::default()
+    /// Offers the load of a side and saves the run; `None` if a signal ended it.
+    fn measure(&mut self, mut resolved: ResolvedRun) -> Result<Option<Judged>> {
+        resolved.printing.quiet = self.args.quiet;
+        let ControlFlow::Continue(measured) = Prepared::new(resolved, None)?.measure(Some(&self.turns))? else {
+            return Ok(None);
         };
-        let MeasuredRun { run, signal } = measure_under(&self.signals, &resolved.plan, context)?;
-        let judge = Judge { gating: resolved.gating, observed: Observed::default(), cut_warmup };
-        let (run, findings) = judge.findings(run);
-        folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+        let mut judged = measured.judge();
+        judged.save()?;
         self.has_saved = true;
-        let named = Named { name: saved.display().to_string(), run, findings };
-        Ok(if signal.is_some() { Measured::Stopped } else { Measured::Whole(Box::new(named)) })
+        Ok(Some(judged).filter(|judged| judged.signal.is_none()))
     }
-}
-
-enum Measured {
-    Whole(Box<Named>),
-    Stopped,
 }
 
 impl RunSide for Runner<'_> {
@@ -179,7 +152,8 @@ impl RunSide for Runner<'_> {
         let saved = self.folder.path().join(&name);
         let resolved = resolve(self.run_args(side, round, &saved)?)?;
         self.tell(&format!("round {} of at most {}: {name}", round + 1, self.most));
-        let Measured::Whole(named) = self.measure(resolved, &saved)? else { return Ok(SideOutcome::Stopped) };
+        let Some(Judged { run, findings, .. }) = self.measure(resolved)? else { return Ok(SideOutcome::Stopped) };
+        let named = Named { name: saved.display().to_string(), run, findings };
         let turn = match SideOutcome::from_findings(named.findings.clone()) {
             SideOutcome::Spoilt | SideOutcome::Invalid if self.args.anyway => {
                 SideOutcome::Done(Box::new(named.findings.clone()))
@@ -191,7 +165,7 @@ impl RunSide for Runner<'_> {
             self.tell(&format!("{name} is INVALID because of the generator, and is repeated: {why}"));
             return Ok(turn);
         }
-        self.keep(side, *named);
+        self.keep(side, named);
         Ok(turn)
     }
 

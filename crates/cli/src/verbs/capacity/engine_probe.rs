@@ -11,7 +11,7 @@ use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::{Findings, Run, RunSource, VerdictState};
+use truetail_run::{Findings, Run, VerdictState};
 use truetail_study::capacity::{CoolDown, Figures, Probe, ProbeError, ProbeResult};
 
 use super::looking::Looking;
@@ -100,9 +100,8 @@ impl<'a> EngineProbe<'a> {
             return Err(ProbeError::Interrupted);
         }
         let measured = measured.map_err(|error| ProbeError::Failed(error.to_string()))?;
-        measured.snapshot.tally.check().map_err(|error| ProbeError::Failed(error.to_string()))?;
-        let mut run = measured.into_run(RunSource::Sockets, plan.offered());
-        run.facts.interrupted = control.was_stopped();
+        let run = measured.into_checked_run(plan, control);
+        let mut run = run.map_err(|error| ProbeError::Failed(error.to_string()))?;
         run.facts.command = Some(self.asked.command_of(plan));
         Ok(run)
     }

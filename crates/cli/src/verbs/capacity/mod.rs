@@ -6,8 +6,6 @@ mod looking;
 mod question;
 mod stop;
 
-use std::fs;
-
 use truetail_analysis::capacity::{Objective, SearchState};
 use truetail_report::plot::capacity_curve;
 use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
@@ -16,6 +14,7 @@ use truetail_study::capacity::{Journal, ProbeRecord, SearchOutcome, StopReason, 
 use crate::after_load::AfterLoad;
 use crate::args::capacity::CapacityArgs;
 use crate::error::{ExitCode, Result, runtime_error};
+use crate::stages::preflight;
 use crate::{config, output};
 use engine_probe::EngineProbe;
 use question::Asked;
@@ -31,7 +30,7 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let quiet = args.result.quiet;
     let out = args.result.out.clone();
     let mut asked = Asked::resolve(args)?;
-    super::run::preflight(&mut asked.plan, asked.trial, None)?.iter().for_each(|note| output::note(note));
+    preflight(&mut asked.plan, asked.trial, None)?.iter().for_each(|note| output::note(note));
     let mut journal = folder::open(out, &asked)?;
     if !quiet {
         output::note(&begins(&journal));
@@ -55,9 +54,7 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let as_json = capacity_json(&report);
     let mut steps = AfterLoad::default();
     for (name, content) in [("capacity.json", as_json.as_str()), ("capacity.svg", capacity_curve(&report).svg())] {
-        let file = journal.folder().join(name);
-        let error = |error| runtime_error(format!("cannot write {}: {error}", file.display()));
-        steps.tried(fs::write(&file, content).map_err(error));
+        steps.tried(output::write_file(&journal.folder().join(name), content));
     }
     steps.tried(output::print(&if json { as_json } else { capacity_text(&report, style) }));
     steps.end_with(exit_code(&report, &ended, signal))

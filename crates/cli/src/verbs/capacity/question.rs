@@ -17,6 +17,7 @@ use crate::error::{Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, Trial, resolve};
+use crate::stages::name_of;
 use crate::{command_line, output};
 
 /// Default range of rates, requests per second.
@@ -67,7 +68,7 @@ impl Asked {
         let requests = format!("{:016x}", resolved.plan.target.requests().hash());
         let texts = args.slo.iter().map(ToString::to_string).collect();
         Ok(Asked {
-            server: super::super::run::name_of(&resolved.plan.target),
+            server: name_of(&resolved.plan.target),
             objectives: args.slo,
             plan: resolved.plan,
             trial: resolved.trial,

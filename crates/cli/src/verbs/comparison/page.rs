@@ -12,7 +12,7 @@ use truetail_report::{CompareReport, CompareWords, compare_words};
 use truetail_run::folder::REPORT;
 
 use crate::error::Result;
-use crate::page;
+use crate::output;
 use crate::verbs::named_run::Named;
 
 /// Most runs of each side that are drawn. More curves could not be told apart.
@@ -26,7 +26,7 @@ pub(super) fn write(file: &Path, report: &CompareReport, sides: [&[Named]; 2], c
         .flat_map(|(side, runs)| runs.iter().take(DRAWN).map(move |named| (side, named)))
         .map(|(side, named)| (side, named, series(&named.run, &named.findings)))
         .collect();
-    page::write(file, &html(file, report, &drawn, sides, command))
+    output::write_file(file, html(file, report, &drawn, sides, command))
 }
 
 fn html(

@@ -10,7 +10,7 @@ use truetail_run::folder::REPORT;
 
 use super::setup::{DemoSetup, LoopResult};
 use crate::error::Result;
-use crate::page;
+use crate::output;
 
 /// Writes the page in the folder of `--out` or beside the runs, and returns its path. `None` if no run was saved.
 pub fn write(
@@ -22,7 +22,7 @@ pub fn write(
     let [_, open] = loops;
     let Some(open_folder) = &open.saved else { return Ok(None) };
     let file = out.map_or_else(|| beside(open_folder), |folder| folder.join(REPORT));
-    page::write(&file, &html(setup, compared, loops))?;
+    output::write_file(&file, html(setup, compared, loops))?;
     Ok(Some(file))
 }
 

@@ -1,6 +1,5 @@
 //! Server of the demo, the two loops against it, and their results.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use truetail_engine::{Method, Plan, Target};
@@ -14,16 +13,15 @@ use truetail_server::{Server, ServerOptions, ServerTruth};
 
 use crate::after_load::AfterLoad;
 use crate::error::{Result, runtime_error};
-use crate::measure::{RunContext, measure};
+use crate::gating::Gating;
 use crate::output;
 use crate::output_folder::OutputFolder;
+use crate::stages::{Judged, RunContext, measure};
 
 /// Service and open loop.
 const SCENARIO: &str = include_str!("scenario.toml");
 /// Users of the closed loop. They reach the rate of the open loop while the service is healthy.
 const USERS: u32 = 10;
-/// Loopback address with a port that the system chooses.
-const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Scenario of the demo and its stall.
 pub struct DemoSetup {
@@ -94,8 +92,8 @@ impl DemoSetup {
         if !self.quiet {
             output::note(&format!("measuring the {} loop …", workload.model.kind().name()));
         }
-        let server =
-            Server::start(ServerOptions::new(self.scenario.service.clone(), ANY_PORT)).map_err(runtime_error)?;
+        let server = Server::start(ServerOptions::new(self.scenario.service.clone(), ServerOptions::ANY_PORT))
+            .map_err(runtime_error)?;
         let url = format!("http://{}{}", server.addr(), self.scenario.path);
         let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(runtime_error)?;
         let context = RunContext {
@@ -104,10 +102,11 @@ impl DemoSetup {
             quiet: self.quiet,
             ..RunContext::default()
         };
-        let run = measure(&Plan::new(workload, target), context)?.run;
+        let (run, _) = measure(&Plan::new(workload, target), context)?;
         let truth = server.stop();
-        let findings = truetail_analysis::findings(&run);
-        let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
+        let mut judged = Judged { folder, ..Judged::of(run, Gating::default(), &[]) };
+        steps.tried(judged.save());
+        let Judged { run, findings, saved, .. } = judged;
         Ok(LoopResult { arrived_in_stall: self.arrived_in_stall(&truth), run, findings, saved })
     }
 

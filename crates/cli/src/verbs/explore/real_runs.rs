@@ -1,7 +1,6 @@
 //! Runs on real sockets for the page: one at a time, on a thread beside the page, against a server in this process.
 
 use std::mem;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -10,11 +9,8 @@ use truetail_engine::{Control, Method, Plan, Target};
 use truetail_model::scenario::Scenario;
 use truetail_model::workload::Workload;
 use truetail_page::explore::{MeasuredLoop, MeasuredRun, RealPlan, RealProgress, RealState, Settings};
-use truetail_run::{OfferedLoad, Run, RunSource};
+use truetail_run::Run;
 use truetail_server::{Server, ServerOptions};
-
-/// Loopback address with a port that the system chooses.
-const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// The run in progress, or the last one.
 #[derive(Default)]
@@ -172,16 +168,15 @@ impl Shared {
 
 /// Offers `workload` to a new server that behaves like `scenario`.
 fn offer(scenario: &Scenario, workload: &Workload, control: &Control) -> Result<Run, String> {
-    let options = ServerOptions { keep_truth: false, ..ServerOptions::new(scenario.service.clone(), ANY_PORT) };
+    let options =
+        ServerOptions { keep_truth: false, ..ServerOptions::new(scenario.service.clone(), ServerOptions::ANY_PORT) };
     let server = Server::start(options).map_err(|error| error.to_string())?;
     let url = format!("http://{}{}", server.addr(), scenario.path);
     let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(|error| error.to_string())?;
     let plan = Plan::new(workload.clone(), target);
     let measured = truetail_engine::run(&plan, control).map_err(|error| error.to_string())?;
     drop(server);
-    measured.snapshot.tally.check().map_err(|error| error.to_string())?;
-    let offered = OfferedLoad { name: Some(scenario.name.clone()), ..plan.offered() };
-    let mut run = measured.into_run(RunSource::Sockets, offered);
-    run.facts.interrupted = control.was_stopped();
+    let mut run = measured.into_checked_run(&plan, control).map_err(|error| error.to_string())?;
+    run.facts.offered.name = Some(scenario.name.clone());
     Ok(run)
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::error::{ExitCode, Result, runtime_error, usage_error};
+use crate::error::{ExitCode, Result, usage_error};
 use crate::{gating, output};
 
 /// Refuses an output file that cannot be written or is the input. Called before anything is read.
@@ -27,10 +27,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
 pub(super) fn deliver(text: &str, out: Option<&Path>, notes: &[String]) -> Result<ExitCode> {
     match out {
         None => output::print(text)?,
-        Some(file) => {
-            fs::write(file, text)
-                .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
-        }
+        Some(file) => output::write_file(file, text)?,
     }
     notes.iter().for_each(|note| output::note(note));
     Ok(ExitCode::Success)

@@ -12,7 +12,7 @@ use super::reading::{format_of, import_options, read};
 use crate::args::audit::AuditArgs;
 use crate::error::{CliError, ExitCode, Result, usage_error};
 use crate::gating::check_place;
-use crate::{command_line, output, page};
+use crate::{command_line, output};
 
 /// Audits each file and prints the findings. A file that cannot be read does not stop the audit of the next ones.
 ///
@@ -56,7 +56,7 @@ fn check_page(page: &Path, files: &[PathBuf]) -> Result<()> {
 
 fn write_page(file: &Path, reports: &[AuditReport], args: &AuditArgs) -> Result<()> {
     let command = command_line::from_words(&args.typed.words);
-    page::write(file, &audit_page(&AuditPage { reports, command: &command }))
+    output::write_file(file, audit_page(&AuditPage { reports, command: &command }))
 }
 
 fn audit_file(file: &Path, format: Option<&'static dyn Format>, args: &AuditArgs) -> Result<AuditReport> {

@@ -38,7 +38,7 @@ fn begin(file: &Path, at: &str) -> Result<String> {
     beside.push(".new");
     fs::write(&beside, instant(at))
         .and_then(|()| fs::rename(&beside, file))
-        .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
+        .map_err(|error| output::cannot_write(file, &error))?;
     Ok("ok".to_owned())
 }
 

@@ -14,18 +14,17 @@ use super::client::Client;
 use super::job::SharedLoad;
 use super::shelf::Shelf;
 use super::telling::Telling;
-use crate::after_load::AfterLoad;
 use crate::args::k8s::K8sRunArgs;
 use crate::args::run::RunArgs;
 use crate::args::run_options::{parse_run, words_of};
 use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
 use crate::output_folder::OutputFolder;
-use crate::resolve::run::save_to;
+use crate::resolve::run::{Printed, RunFiles, save_to};
 use crate::resolve::stream;
+use crate::stages::{Delivered, Delivery, Judged};
 use crate::verbs::merge::merged;
-use crate::verbs::run::show;
-use crate::{command_line, output, page, progress, signals};
+use crate::{command_line, output, progress, signals};
 
 /// Options about the merged run. The pods do not get them.
 const OF_THE_WHOLE: [&str; 12] =
@@ -84,16 +83,13 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
     };
     let mut run = merged_run(&outcome, &shelf, recording)?;
     run.facts.command = Some(command_line::for_run(&whole));
-    let mut findings = truetail_analysis::findings(&run);
-    gating.judge(&run, &mut findings, &[]);
-    let mut steps = AfterLoad::default();
-    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
-    show(&run, &findings, saved.as_deref(), whole.json, whole.screen, &mut steps);
-    gating.write(&run, &findings, &mut steps);
-    if let Some(file) = &whole.page.html {
-        steps.tried(page::write(file, &page::page_of(&run, &findings)));
-    }
-    steps.end(gating::exit_code(&run, &findings, signal.filter(|_| outcome.stopped)))
+    let signal = signal.filter(|_| outcome.stopped);
+    let Delivered { code, steps, .. } = Judged { folder, signal, ..Judged::of(run, gating, &[]) }.deliver(&Delivery {
+        printed: if whole.json { Printed::Json } else { Printed::Summary },
+        screen: whole.screen,
+        files: RunFiles { html: whole.page.html, vllm_json: None },
+    });
+    steps.end(code)
 }
 
 /// Parses all options as `run` does, for the merged run.

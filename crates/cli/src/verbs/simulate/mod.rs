@@ -15,7 +15,6 @@ use truetail_sim::SimOptions;
 use truetail_sim::labs::LabResult;
 
 use crate::after_load::AfterLoad;
-use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::command_line;
 use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
@@ -24,8 +23,10 @@ use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo, write_files};
 use crate::resolve::flow;
 use crate::resolve::lab::{LabRun, lab, lab_error};
+use crate::resolve::run::Printed;
 use crate::resolve::scenario::scenario_or_lab;
 use crate::resolve::stripe::dealt_out;
+use crate::stages::{Delivered, Delivery, Judged};
 
 /// Simulates, saves the result if asked to, and prints it.
 ///
@@ -75,25 +76,20 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
         (None, Some(stripe)) => truetail_sim::simulate_stripe(stripe, &scenario, options).map_err(runtime_error)?,
     };
     run.facts.command = Some(command);
-    let mut findings = truetail_analysis::findings(&run);
-    gating.judge(&run, &mut findings, &[]);
-    let mut steps = AfterLoad::default();
-    let saved = folder.and_then(|folder| steps.tried(folder.save(&run, &findings)));
+    let printed = if args.json { Printed::Elsewhere } else { Printed::Summary };
+    let judged = Judged { folder, ..Judged::of(run, gating, &[]) };
+    let Delivered { code, mut steps, result } = judged.deliver(&Delivery { printed, ..Delivery::default() });
+    let Judged { run, findings, saved, .. } = result;
     if let Some(folder) = &saved {
         let pictures = plot::run_spectrum(&run).files(plot::SPECTRUM).map_err(runtime_error);
         steps.tried(pictures.and_then(|pictures| write_files(folder, &pictures)));
     }
-    steps.tried(output::print(&match args.json {
-        true => scenario_json(&scenario.name, &run, &findings),
-        false => super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()),
-    }));
     if args.json {
+        steps.tried(output::print(&scenario_json(&scenario.name, &run, &findings)));
         gating::note_failures(&findings);
     }
-    gating.write(&run, &findings, &mut steps);
     // Without gates the exit code is always 0: a run in virtual time has no doubts about the generator.
-    let code = if findings.gates.is_empty() { ExitCode::Success } else { gating::exit_code(&run, &findings, None) };
-    steps.end(code)
+    steps.end(if findings.gates.is_empty() { ExitCode::Success } else { code })
 }
 
 /// Explains why a flow cannot be simulated, and names the file at fault.

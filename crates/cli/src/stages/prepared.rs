@@ -1,0 +1,46 @@
+//! Load that was checked and tried.
+
+use truetail_engine::Target;
+
+use super::preflight::preflight;
+use crate::baseline::Baseline;
+use crate::error::Result;
+use crate::live::LiveView;
+use crate::output;
+use crate::output_folder::OutputFolder;
+use crate::resolve::run::ResolvedRun;
+
+/// Load that is ready: its options and places were checked, and its server was tried. It has created nothing yet.
+pub struct Prepared {
+    pub(super) resolved: ResolvedRun,
+    pub(super) baseline: Option<Baseline>,
+    pub(super) views: LiveView,
+    /// Notes from the preflight.
+    pub(super) tried: Vec<String>,
+}
+
+impl Prepared {
+    /// Checks the place of the result, prepares the views, and tries the server. A signal meanwhile ends the process.
+    ///
+    /// # Errors
+    /// If the result cannot be saved, a view cannot be shown, or the server does not answer.
+    pub fn new(mut resolved: ResolvedRun, baseline: Option<Baseline>) -> Result<Prepared> {
+        OutputFolder::check(&resolved.save_to)?;
+        let views = LiveView::prepare(&resolved.live)?;
+        resolved.plan.other_files = views.files();
+        let tried = preflight(&mut resolved.plan, resolved.trial, resolved.observed.checks.as_ref())?;
+        Ok(Prepared { resolved, baseline, views, tried })
+    }
+
+    /// Prints the notes about the options.
+    pub fn print_notes(&self) {
+        self.resolved.notes.iter().for_each(|note| output::note(note));
+    }
+}
+
+/// Returns the name of the folder for runs against `target`.
+pub fn name_of(target: &Target) -> String {
+    let origin = target.origin();
+    let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
+    format!("{}{port}", origin.host)
+}
