@@ -179,8 +179,8 @@ pub fn plan(url: &str, model: LoadModel) -> Plan {
     Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
-/// Returns how much earlier than in truth answers may end in the records: without a stamp of the kernel, an end excludes
-/// pauses of the machine.
+/// Returns how much earlier than in truth answers may end in the records: without a stamp of the kernel, an end
+/// excludes pauses of the machine.
 pub fn ends_early_by(measured: &RunOutput) -> Nanos {
     if stamps::ARE_AVAILABLE { Nanos::ZERO } else { Nanos(measured.generator.paused_ns) }
 }
