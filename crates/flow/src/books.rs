@@ -10,7 +10,6 @@ use crate::how_far::{SessionReach, SessionStop, StepReach};
 use crate::itinerary::{Itinerary, ItineraryStep};
 use crate::pass::EndedPass;
 
-/// Outcome of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionOutcome {
     /// Every step was answered as expected.

@@ -34,7 +34,6 @@ impl NextAction {
     }
 }
 
-/// Start of a session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionStart {
     /// Index of its flow among the flows of the run.

@@ -94,7 +94,6 @@ impl Flows {
         before_last.partition_point(|sum| *sum <= drawn) as u32
     }
 
-    /// Returns the start of session `number`.
     pub(crate) fn beginning(&self, number: u64, seed: u64) -> SessionStart {
         let nth = self.flow_of_session(number, seed);
         let flow = self.get(nth);

@@ -10,10 +10,8 @@ use crate::how_far::SessionReach;
 use crate::itinerary::Itinerary;
 use crate::pass::{EndedPass, Pass};
 
-/// Results for all sessions.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionResults {
-    /// By flow.
     flows: Vec<FoundFlow>,
     /// The final variables of a session.
     pub(crate) variables: Vec<(String, String)>,

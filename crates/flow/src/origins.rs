@@ -7,7 +7,6 @@ use crate::cookies::Site;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FlowOrigin {
     pub(crate) origin: Origin,
-    /// Its root URL.
     pub(crate) root: Url,
     /// The origin as cookies see it.
     pub(crate) site: Site,
@@ -19,7 +18,6 @@ impl FlowOrigin {
         FlowOrigin { origin, root, site }
     }
 
-    /// Returns the value of `Host`.
     pub(crate) fn host_field(&self) -> &str {
         &self.root[Position::BeforeHost..Position::AfterPort]
     }

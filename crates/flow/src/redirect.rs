@@ -27,7 +27,6 @@ const CREDENTIAL_HEADERS: [&str; 3] = ["authorization:", "proxy-authorization:",
 /// Target of a redirect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
-    /// The number of the origin.
     pub(crate) origin: u32,
     /// Path and query.
     pub(crate) target: String,

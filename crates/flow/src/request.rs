@@ -25,11 +25,9 @@ const IN_PATH: &AsciiSet = &CONTROLS
 /// Characters that are encoded in a value of a query or form. As in Hurl, users write names in encoded form.
 const IN_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The request of a step.
 #[derive(Clone, Debug)]
 pub(crate) struct StepRequest {
     pub(crate) method: String,
-    /// The number of its origin.
     pub(crate) origin: u32,
     /// The part after the origin.
     pub(crate) path: Template,
@@ -44,7 +42,6 @@ pub(crate) struct StepRequest {
     pub(crate) says_length: bool,
 }
 
-/// The body of a step.
 #[derive(Clone, Debug)]
 pub(crate) enum StepBody {
     Bytes(Vec<u8>),

@@ -8,7 +8,6 @@ use crate::scope::VariableId;
 use crate::template::{Filter, Template};
 use crate::value::Value;
 
-/// A file.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowFile {
     /// Share of the sessions that follow it, relative to the weights of other files.
@@ -34,7 +33,6 @@ pub(crate) struct Entry {
     pub(crate) response: Option<Expected>,
 }
 
-/// A name and a value.
 pub(crate) type Pair = (Template, Template);
 
 /// The sections of a request.

@@ -30,7 +30,6 @@ pub(crate) struct Expression {
     pub(crate) filters: Vec<Filter>,
 }
 
-/// Source of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Variable(VariableId),

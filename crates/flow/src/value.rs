@@ -5,7 +5,6 @@ use serde_json::Value as Json;
 /// A value of a session, which is captured, compared and put into requests.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Value {
-    /// A JSON value.
     Json(Json),
     /// Bytes that need not be text.
     Bytes(Vec<u8>),

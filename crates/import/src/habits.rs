@@ -10,7 +10,7 @@ const fn habit(what: &'static str, source: &'static str) -> Habit {
 }
 
 /// Returns the known habits of a tool by its name, or of the writers of a format of no tool.
-pub fn of(tool: &str) -> &'static [Habit] {
+pub fn for_tool(tool: &str) -> &'static [Habit] {
     ALL.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, habits)| habits)
 }
 
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn every_tool_of_a_format_has_habits() {
         for info in crate::all().iter().map(|format| format.info()) {
-            assert!(info.tool.is_none_or(|tool| !of(tool).is_empty()), "{}", info.name);
+            assert!(info.tool.is_none_or(|tool| !for_tool(tool).is_empty()), "{}", info.name);
         }
     }
 }

@@ -195,7 +195,7 @@ fn read_text(
     let mut whole = Cursor::new(head).chain(BufReader::with_capacity(BLOCK, input));
     let mut run = format.read(&mut whole, options, sink)?;
     in_front.into_iter().for_each(|lines| lines.report(&mut run));
-    Ok(ForeignRun { habits: habits::of(run.tool.unwrap_or(run.format)), ..run })
+    Ok(ForeignRun { habits: habits::for_tool(run.tool.unwrap_or(run.format)), ..run })
 }
 
 /// Bytes of the rest of a file that are read at once.

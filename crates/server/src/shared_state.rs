@@ -25,7 +25,6 @@ pub(crate) struct SharedState {
     clock: MonotonicClock,
     fault_clock: FaultClock,
     admitted: Arc<AtomicU64>,
-    /// Number of streams.
     streams: u64,
     pub(crate) responses: Responses,
     pub(crate) timers: Timers,

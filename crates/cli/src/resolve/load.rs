@@ -18,7 +18,6 @@ pub const TRACE: &str = "trace:";
 
 const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 
-/// Default duration with `--until`.
 const DEFAULT_UNTIL_DURATION: Nanos = Nanos::from_secs(600);
 
 /// Returns the workload. `recorded` holds the intended starts if they were recorded.

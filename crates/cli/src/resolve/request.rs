@@ -249,7 +249,6 @@ impl DataFile {
     }
 }
 
-/// Reads the file of `--data-from`.
 pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
     let Some(file) = &args.data_from else {
         return match args.feed {

@@ -34,7 +34,6 @@ const MAX_REQUESTS_PER_CONNECTION: u32 = 7;
 /// The limit of requests per connection in HTTP/2, which has more requests in flight.
 const MAX_STREAMS_PER_CONNECTION: u32 = 100;
 
-/// Use of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ConnectionUse {
     /// For many requests.

@@ -7,8 +7,8 @@ use super::error::TargetError;
 /// An HTTP method. A method has its own variant only if it changes how an answer is read.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Method {
-    /// GET.
     #[default]
+    /// GET.
     Get,
     /// HEAD: the answer has no body, even if its head announces one.
     Head,

@@ -74,7 +74,6 @@ impl GuidedPlan {
         Itinerary { name: self.name.clone(), weight: 1, first_step: 0, steps, moves: None }
     }
 
-    /// Returns the start of each session.
     pub(super) fn beginning(&self) -> SessionStart {
         SessionStart { flow: 0, first_step: 0, first_move: 0, choices: self.steps.len(), random: 0 }
     }

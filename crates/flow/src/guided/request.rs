@@ -26,7 +26,6 @@ pub(super) struct Maker<'a> {
 pub(super) struct Made {
     /// As HTTP/1.1.
     pub(super) bytes: Vec<u8>,
-    /// The number of its origin.
     pub(super) origin: u32,
     /// Its path and query as they are sent.
     pub(super) target: String,

@@ -42,7 +42,6 @@ type Result<T> = std::result::Result<T, FlowError>;
 struct Parser<'a> {
     at: Cursor<'a>,
     names: Vec<String>,
-    /// The number of each variable.
     variables: HashMap<String, VariableId>,
     /// Comments for truetail or Hurl that are not yet assigned to a request: line and text.
     remarks: Vec<(usize, &'a str)>,

@@ -1,6 +1,5 @@
 use std::io::{self, Read};
 
-/// A table that is read row by row.
 pub(super) trait TableRows {
     fn names(&self) -> Vec<String>;
 

@@ -50,13 +50,13 @@ impl RowFormat for JMeterCsv {
             let row = lines.bytes(first).to_vec();
             let header = Header::with_columns(&row, &NEEDED);
             let (columns, table) = match (&header, usual_row(&row)) {
-                (Ok(header), _) => (Columns::of(header), table(header, header.len(), Some(row))),
+                (Ok(header), _) => (Columns::from_header(header), table(header, header.len(), Some(row))),
                 (Err(_), Some(count)) => {
                     let header = Header::guess(USUAL);
                     facts
                         .notes
                         .push("the file has no header; its columns were taken for JMeter's usual ones".to_owned());
-                    (Columns::of(&header), table(&header, count, None))
+                    (Columns::from_header(&header), table(&header, count, None))
                 }
                 (Err(missing), None) => {
                     return Err(ImportError::content(lines.place(), format!("no column '{missing}'")));
@@ -74,7 +74,7 @@ impl RowFormat for JMeterCsv {
 }
 
 fn table(header: &Header, columns: usize, row: Option<Vec<u8>>) -> Table {
-    Table { columns, ..Table::of(header, row, Columns::of(header).last()) }
+    Table { columns, ..Table::with_header(header, row, Columns::from_header(header).last()) }
 }
 
 /// Returns the number of columns of a row with JMeter's default columns.
@@ -101,7 +101,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &Header) -> Columns {
+    fn from_header(header: &Header) -> Columns {
         let index = |name| header.index(name);
         Columns {
             start: index("timeStamp").unwrap_or_default(),

@@ -115,7 +115,6 @@ struct Sample {
 }
 
 impl Samples {
-    /// Reads an element at this depth.
     fn take(&mut self, depth: u32, element: &BytesStart<'_>, place: FilePlace, sink: &mut RequestSink<'_>) {
         if !matches!(element.name().as_ref(), b"httpSample" | b"sample") {
             return;

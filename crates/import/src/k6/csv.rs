@@ -31,9 +31,9 @@ impl RowFormat for K6Csv {
     fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut requests = K6Requests::default();
         if let Some((header, row)) = Header::read(lines, &NEEDED)? {
-            let columns = Columns::of(&header);
+            let columns = Columns::from_header(&header);
             let wanted = if columns.metric == 0 { is_wanted } else { every_row };
-            let table = Table { wanted, ..Table::of(&header, Some(row), columns.last()) };
+            let table = Table { wanted, ..Table::with_header(&header, Some(row), columns.last()) };
             table.read(lines, books, |row, fields| columns.take(row, fields, &mut requests))?;
         }
         Ok(requests.close())
@@ -60,7 +60,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &Header) -> Columns {
+    fn from_header(header: &Header) -> Columns {
         let index = |name| header.index(name);
         Columns {
             metric: index("metric_name").unwrap_or_default(),

@@ -111,7 +111,7 @@ impl LogFields<'_> {
 
 impl Layout {
     fn fields<'l>(self, line: &'l [u8], words: &Words) -> Result<LogFields<'l>, Wrong> {
-        let Head { at, time, request, status } = Head::of(line, words)?;
+        let Head { at, time, request, status } = Head::from_line(line, words)?;
         match self {
             Layout::Nginx => {
                 let duration = request_time(line, words, request + 3)?;
@@ -141,7 +141,7 @@ struct Head<'l> {
 }
 
 impl<'l> Head<'l> {
-    fn of(line: &'l [u8], words: &Words) -> Result<Head<'l>, Wrong> {
+    fn from_line(line: &'l [u8], words: &Words) -> Result<Head<'l>, Wrong> {
         let first = words.first(Kind::Bracketed, 0).ok_or(NO_SUCH_LINE)?;
         let request = words.first(Kind::Quoted, first).ok_or(NO_SUCH_LINE)?;
         let read = |at: usize| instant(innermost(words.get(line, at)));
@@ -182,7 +182,7 @@ pub(crate) struct LoggedRequest<'l> {
 /// Reads the request in a line. A time at the start of a line is Envoy's start. A later time is nginx's end or Apache's
 /// start.
 pub(crate) fn logged_request<'l>(line: &'l [u8], words: &Words) -> Result<LoggedRequest<'l>, Wrong> {
-    let Head { at, time, request, .. } = Head::of(line, words)?;
+    let Head { at, time, request, .. } = Head::from_line(line, words)?;
     let (took, host) = if at == 0 {
         // The host comes after the client, its program and the request number.
         (None, words.get(line, received(line, words, request) + 7))

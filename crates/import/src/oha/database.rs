@@ -42,7 +42,7 @@ impl RowFormat for OhaTable {
                 error: None,
                 bytes: header.index("len_bytes"),
             };
-            let table = Table::of(&header, Some(row), columns(at("start")).last().max(corrected).max(run));
+            let table = Table::with_header(&header, Some(row), columns(at("start")).last().max(corrected).max(run));
             // With --latency-correction, the duration counts from the corrected start.
             let mut readers = [at("start"), corrected].map(|start| ColumnReader::new(columns(start)));
             table.read(lines, books, |row, fields| {

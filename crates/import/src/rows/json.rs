@@ -81,7 +81,7 @@ impl Value {
             }
             Kind::Negative(_) => Err(NotUsable::Negative),
             Kind::Float(number) => {
-                Decimal::of(number).map_or_else(|| float(number, unit), |text| time(text.text(), unit))
+                Decimal::from_f64(number).map_or_else(|| float(number, unit), |text| time(text.text(), unit))
             }
             Kind::Bool(_) | Kind::Other => Err(NotUsable::NoNumber),
         }
@@ -91,8 +91,8 @@ impl Value {
     pub fn with_digits<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, NotUsable>) -> Result<T, NotUsable> {
         match self.kind {
             Kind::Text => read(self.text.as_bytes()),
-            Kind::Whole(number) => read(Digits::of(number).text()),
-            Kind::Float(number) => Decimal::of(number).map_or(Err(NotUsable::NoTime), |text| read(text.text())),
+            Kind::Whole(number) => read(Digits::from_u64(number).text()),
+            Kind::Float(number) => Decimal::from_f64(number).map_or(Err(NotUsable::NoTime), |text| read(text.text())),
             Kind::Absent => Err(NotUsable::Absent),
             Kind::Negative(_) => Err(NotUsable::Negative),
             Kind::Bool(_) | Kind::Other => Err(NotUsable::NoNumber),
@@ -117,7 +117,7 @@ struct Decimal {
 
 impl Decimal {
     /// Returns `None` if the text is longer than any time.
-    fn of(number: f64) -> Option<Decimal> {
+    fn from_f64(number: f64) -> Option<Decimal> {
         let mut made = Decimal { text: [0; 40], length: 0 };
         write!(made, "{number}").is_ok().then_some(made)
     }
@@ -143,7 +143,7 @@ struct Digits {
 }
 
 impl Digits {
-    fn of(mut number: u64) -> Digits {
+    fn from_u64(mut number: u64) -> Digits {
         let mut made = Digits { digits: [b'0'; 20], from: 19 };
         made.digits[19] = b'0' + (number % 10) as u8;
         while number >= 10 {
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn numbers_keep_their_digits() {
         for number in [0, 9, 10, 1_795_157_763_037, u64::MAX] {
-            assert_eq!(Digits::of(number).text(), number.to_string().as_bytes());
+            assert_eq!(Digits::from_u64(number).text(), number.to_string().as_bytes());
         }
     }
 }

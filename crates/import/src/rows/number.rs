@@ -92,7 +92,6 @@ impl Usual {
     }
 }
 
-/// Reads a whole number.
 pub(crate) fn whole(text: &[u8]) -> Result<u64, NotUsable> {
     let text = text.trim_ascii();
     if text.is_empty() {

@@ -14,7 +14,6 @@ use crate::rows::{Fields, RunFacts, Taken, Workers, Wrong};
 /// Notation of an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clock {
-    /// A number in a unit.
     In(Unit),
     /// A date with a time of day, or a current Unix time, whose digits tell its unit.
     OfOurDays,
@@ -29,10 +28,10 @@ impl Clock {
     pub fn read(&mut self, text: &[u8]) -> Result<Measured, NotUsable> {
         match *self {
             Clock::In(unit) => time(text, unit),
-            Clock::OfOurDays => of_our_days(text),
+            Clock::OfOurDays => recent_instant(text),
             Clock::Unknown => Err(NotUsable::NoUnit),
             Clock::OfFirst => {
-                *self = Clock::told_by(of_our_days(text))?;
+                *self = Clock::told_by(recent_instant(text))?;
                 self.read(text)
             }
         }
@@ -42,10 +41,10 @@ impl Clock {
     pub fn read_value(&mut self, value: &Value) -> Result<Measured, NotUsable> {
         match *self {
             Clock::In(unit) => value.time(unit),
-            Clock::OfOurDays => value.with_digits(of_our_days),
+            Clock::OfOurDays => value.with_digits(recent_instant),
             Clock::Unknown => Err(NotUsable::NoUnit),
             Clock::OfFirst => {
-                *self = Clock::told_by(value.with_digits(of_our_days))?;
+                *self = Clock::told_by(value.with_digits(recent_instant))?;
                 self.read_value(value)
             }
         }
@@ -67,7 +66,7 @@ impl Clock {
 }
 
 /// Reads a date with a time of day, or a current Unix time.
-fn of_our_days(text: &[u8]) -> Result<Measured, NotUsable> {
+fn recent_instant(text: &[u8]) -> Result<Measured, NotUsable> {
     let text = text.trim_ascii();
     match unit_of_unix_time(text) {
         Some(unit) => time(text, unit),

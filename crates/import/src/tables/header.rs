@@ -83,7 +83,7 @@ pub(crate) fn every_row(_row: &[u8]) -> bool {
 
 impl Table {
     /// Creates a table with these columns, all of whose rows are wanted.
-    pub fn of(header: &Header, row: Option<Vec<u8>>, last_used: usize) -> Table {
+    pub fn with_header(header: &Header, row: Option<Vec<u8>>, last_used: usize) -> Table {
         Table { delimiter: header.delimiter, columns: header.len(), last_used, header: row, wanted: every_row }
     }
 

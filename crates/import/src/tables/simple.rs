@@ -108,7 +108,7 @@ impl RowFormat for SimpleTable {
         };
         if let Some((header, row)) = Header::read(lines, &self.needed())? {
             let columns = self.columns(&header);
-            let table = Table::of(&header, Some(row), columns.last());
+            let table = Table::with_header(&header, Some(row), columns.last());
             let mut reader = ColumnReader::new(columns);
             table.read(lines, books, |row, fields| reader.take(row, fields))?;
             reader.close(&mut facts);

@@ -36,7 +36,7 @@ impl RowFormat for UserCsv {
             let row = lines.bytes(first).to_vec();
             let header = Header::guess(&row);
             let (columns, has_header) = columns(&wanted, &header)?;
-            let table = Table::of(&header, has_header.then_some(row), columns.last());
+            let table = Table::with_header(&header, has_header.then_some(row), columns.last());
             if has_header {
                 lines.take(first)?;
             }

@@ -167,7 +167,6 @@ fn check_values(bytes: &[u8], most: u64) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Returns the place of a byte.
 pub(crate) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
     let before = &bytes[..byte.min(bytes.len())];
     FilePlace { byte: before.len() as u64, line: 1 + line_ends(before) }

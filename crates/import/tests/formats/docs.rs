@@ -31,7 +31,7 @@ fn habits_of_tools() -> String {
     let mut text = String::new();
     for tool in tools() {
         writeln!(text, "\n### {tool}\n\n| habit | source |\n|---|---|").expect("a String takes everything");
-        for habit in habits::of(tool) {
+        for habit in habits::for_tool(tool) {
             writeln!(text, "| {} | {} |", habit.what, habit.source).expect("a String takes everything");
         }
     }

@@ -89,8 +89,8 @@ pub enum StreamEnd {
 /// Report of the number of tokens in a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum UsageReport {
-    /// The true number.
     #[default]
+    /// The true number.
     Right,
     /// No report, although the request asked for it.
     Missing,

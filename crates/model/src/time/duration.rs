@@ -103,8 +103,8 @@ pub enum DurationError {
     /// Not a number followed by a unit.
     #[error("'{0}' is not a duration; write a number and a unit, such as 500us, 10ms, 1s, 2m or 1m30s")]
     Malformed(String),
-    /// A number without a unit.
     #[error("'{0}' has no unit; write 500us, 10ms, 1s, 2m or 1h")]
+    /// A number without a unit.
     NoUnit(String),
     /// Negative, not finite, or more than 584 years.
     #[error("'{0}' is out of range; a duration is finite and not negative")]

@@ -84,10 +84,11 @@ function drawPanel(chart, panel, n) {
         svg("path", { class: "grid", d: `M${MARGIN.left} ${px(y(place))}H${right}` }),
         svg("text", { class: "tick end", x: MARGIN.left - 6, y: px(y(place) + 4) }, text),
     ]);
+    // The text at the right end stays inside the drawing.
+    const middle = (place, text) => Math.min(chart.x(place), chart.width - text.length * 3.5);
     const columns = ticks(chart.view.axis.ticks, from, to, chart.innerWidth, text => Math.max(60, text.length * 7 + 14)).flatMap(([place, text]) => [
         svg("path", { class: "grid", d: `M${px(chart.x(place))} ${top}V${bottom}` }),
-        ...isLast && chart.x(place) + text.length * 3.5 < chart.width + 4
-            ? [svg("text", { class: "tick middle", x: px(chart.x(place)), y: bottom + 18 }, text)] : [],
+        ...isLast ? [svg("text", { class: "tick middle", x: px(middle(place, text)), y: bottom + 18 }, text)] : [],
     ]);
     const nothing = panel.nothing
         ? [svg("text", { class: "tick middle", x: chart.width / 2, y: (top + bottom) / 2 }, panel.nothing)] : [];

@@ -54,7 +54,6 @@ pub fn by_rate(series: &RunSeries) -> Picture {
     sheet.finish_readable(ReadingAxis { key: "rate", name: "planned rate", ticks, ..axis })
 }
 
-/// Returns a rate of a band.
 type RateOf = fn(&RateBand) -> f64;
 
 /// A line of a quantile: its points are (planned rate, value in ns).

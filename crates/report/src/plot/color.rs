@@ -1,4 +1,7 @@
-//! Colours, dashes and widths of series.
+//! Colours, dashes and widths of runs and tools that are compared.
+
+use super::look::SeriesStyle;
+use super::svg::Stroke;
 
 /// Kind of a series, which determines its colour, dashes and width in every picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,41 +35,41 @@ pub enum ToolModel {
     Unknown,
 }
 
-/// The palette of Okabe & Ito.
-const BLUE: &str = "#0072B2";
-const VERMILLION: &str = "#D55E00";
-const ORANGE: &str = "#E69F00";
-const BLACK: &str = "#000000";
-/// For an unknown model; not from the palette.
-const GRAY: &str = "#7A7A7A";
 /// Dashes of the tools of a model, solid first.
 const DASHES: [&str; 7] = ["", "12 5", "4 4", "14 4 3 4", "8 3", "2 5", "14 3 3 3 3 3"];
-const OTHERS: [&str; 3] = ["#009E73", "#CC79A7", "#56B4E9"];
+const OTHERS: [&str; 3] = ["14 4", "8 4 2 4", "4 4"];
 
 impl Role {
-    pub(super) fn color(self) -> &'static str {
+    /// Returns the series of a run that has the same colour.
+    const fn look(self) -> SeriesStyle {
         match self {
-            Role::Open => BLUE,
-            Role::Closed => VERMILLION,
-            Role::Corrected => ORANGE,
-            Role::Truth => BLACK,
-            Role::Other(n) => OTHERS[n % OTHERS.len()],
-            Role::Tool(ToolModel::Open, _) => BLUE,
-            Role::Tool(ToolModel::Partly, _) => OTHERS[0],
-            Role::Tool(ToolModel::Closed, _) => VERMILLION,
-            Role::Tool(ToolModel::Filled, _) => OTHERS[1],
-            Role::Tool(ToolModel::Unknown, _) => GRAY,
+            Role::Open | Role::Tool(ToolModel::Open, _) => SeriesStyle::Response,
+            Role::Closed | Role::Tool(ToolModel::Closed, _) => SeriesStyle::Closed,
+            Role::Corrected => SeriesStyle::Corrected,
+            Role::Truth => SeriesStyle::Truth,
+            Role::Other(n) => SeriesStyle::Other(n),
+            Role::Tool(ToolModel::Partly, _) => SeriesStyle::Other(0),
+            Role::Tool(ToolModel::Filled, _) => SeriesStyle::Other(1),
+            Role::Tool(ToolModel::Unknown, _) => SeriesStyle::Planned,
         }
     }
 
+    pub(super) const fn color(self) -> &'static str {
+        self.look().color()
+    }
+
+    pub(super) fn stroke(self) -> Stroke<'static> {
+        Stroke { color: self.color(), width: self.width(), dashes: self.dashes() }
+    }
+
     /// Returns the dashes of a line; empty for a solid one. Both of two coinciding lines remain visible.
-    pub(super) fn dashes(self) -> &'static str {
+    fn dashes(self) -> &'static str {
         match self {
             Role::Open | Role::Closed => "",
             Role::Corrected => "11 9",
             Role::Truth => "1.5 6",
             Role::Tool(_, n) => DASHES[n % DASHES.len()],
-            Role::Other(n) => ["14 4", "8 4 2 4", "4 4"][n % OTHERS.len()],
+            Role::Other(n) => OTHERS[n % OTHERS.len()],
         }
     }
 

@@ -2,11 +2,13 @@
 
 use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{Canvas, FAINT_INK, INK, Swatch};
+use super::layout::{FAINT_INK, HEIGHT, INK};
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, Tick, linear_ticks};
+use super::sheet::{Sheet, Swatch};
 use super::steps::{StepSegment, draw_steps};
-use super::svg::{Anchor, Label, Rect, Stroke, Svg};
+use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
 
 /// A plot of values per interval.
@@ -55,30 +57,30 @@ const MAX_BARS: usize = 16;
 const NARROWEST_WITH_FIGURE: f64 = 26.0;
 const FIGURE: f64 = 15.0;
 const SPACE: f64 = 0.16;
-const SHADE: &str = "#EDEDED";
+const SHADE: f64 = 0.15;
 const WHOLE_RUN_WIDTH: f64 = 190.0;
 const BETWEEN_FRAMES: f64 = 26.0;
 
 /// Draws the plot.
 pub fn intervals(plot: &IntervalPlot) -> Picture {
-    let swatch = if plot.as_bars() { Swatch::Block } else { Swatch::Line };
-    let legend: Vec<_> = plot.series.iter().map(|series| (series.name.clone(), series.role)).collect();
-    let mut canvas = Canvas::new(&plot.title, &plot.subtitle, &legend, swatch);
-    let (left, right) = plot.areas(canvas.area);
+    let swatch = if plot.as_bars() { Swatch::Bar } else { Swatch::Curve };
+    let legend: Vec<_> = plot.series.iter().map(|series| (series.name.clone(), swatch(series.role))).collect();
+    let mut sheet = Sheet::new(&plot.title, &plot.subtitle, HEIGHT, &legend);
+    let (left, right) = plot.areas(sheet.area);
     let y = plot.value_axis();
     let frame = Frame::in_area(left, plot.time_axis(), y.clone());
-    frame.draw_behind(&mut canvas.svg);
-    plot.draw_shade(&mut canvas.svg, &frame);
+    frame.draw_behind(&mut sheet.svg);
+    plot.draw_shade(&mut sheet.svg, &frame);
     if plot.as_bars() {
-        plot.draw_bars(&mut canvas.svg, &frame)
+        plot.draw_bars(&mut sheet.svg, &frame)
     } else {
-        plot.draw_lines(&mut canvas.svg, &frame)
+        plot.draw_lines(&mut sheet.svg, &frame)
     }
-    frame.draw_base(&mut canvas.svg);
+    frame.draw_base(&mut sheet.svg);
     if let Some(right) = right {
-        plot.draw_whole_run(&mut canvas.svg, right, y);
+        plot.draw_whole_run(&mut sheet.svg, right, y);
     }
-    canvas.finish()
+    sheet.finish()
 }
 
 impl IntervalPlot {
@@ -124,7 +126,8 @@ impl IntervalPlot {
         if to <= from {
             return;
         }
-        svg.rect(Rect { x: from, y: frame.inner.y, width: to - from, height: frame.inner.height }, SHADE);
+        let place = Rect { x: from, y: frame.inner.y, width: to - from, height: frame.inner.height };
+        svg.block(place, SeriesStyle::WarmUp, SHADE);
         let half = text_width::width(&shade.label, FIGURE) / 2.0;
         let left = frame.inner.x + half;
         let right = frame.inner.x + frame.inner.width - half;
@@ -159,8 +162,6 @@ impl IntervalPlot {
 
     fn draw_lines(&self, svg: &mut Svg, frame: &Frame) {
         for series in &self.series {
-            let stroke =
-                Stroke { color: series.role.color(), width: series.role.width(), dashes: series.role.dashes() };
             let steps = self.spans().zip(&series.values);
             let steps: Vec<_> = steps
                 .map(|((from, to), value)| {
@@ -169,7 +170,7 @@ impl IntervalPlot {
                 .collect();
             for part in steps.split(Option::is_none) {
                 let part: Vec<_> = part.iter().flatten().copied().collect();
-                draw_steps(svg, frame, &part, stroke);
+                draw_steps(svg, frame, &part, series.role.stroke());
             }
         }
     }

@@ -118,7 +118,18 @@ impl SeriesStyle {
 const NEUTRAL: [(&str, &str); 5] =
     [("#1A1A1A", "ink"), ("#595959", "faint"), ("#E3E3E3", "grid"), ("#8A8A8A", "axis"), ("#FFFFFF", "paper")];
 
-/// Returns the class of a colour that belongs to no series.
-pub(super) fn neutral_class(color: &str) -> Option<&'static str> {
-    NEUTRAL.iter().find(|(known, _)| *known == color).map(|(_, class)| *class)
+/// Series that stand for their colours in elements without a series.
+const COLORS: [SeriesStyle; 6] = [
+    SeriesStyle::Response,
+    SeriesStyle::Closed,
+    SeriesStyle::Corrected,
+    SeriesStyle::Other(0),
+    SeriesStyle::Other(1),
+    SeriesStyle::Planned,
+];
+
+/// Returns the class of a colour, so that a page can recolour it.
+pub(super) fn class_of(color: &str) -> Option<&'static str> {
+    let neutral = NEUTRAL.iter().find(|(known, _)| *known == color).map(|(_, class)| *class);
+    neutral.or_else(|| COLORS.into_iter().find(|look| look.color() == color).map(SeriesStyle::class))
 }

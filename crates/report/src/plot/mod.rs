@@ -24,7 +24,7 @@
 //! | [`never_sent`] | the requests of a closed loop, and those that it never sent |
 //! | [`audit_timeline`], [`audit_quantiles`] | another tool's file over time; its percentiles, also corrected |
 //!
-//! From [`heat_map`] on, elements have classes for recolouring. Without data, a picture is a sentence with the reason.
+//! Elements have classes for recolouring. Without data, a picture is a sentence with the reason.
 //!
 //! Colours are the palette of Okabe & Ito ("Color Universal Design", 2008), distinct in any kind of colour vision.
 //! Lines also differ in their dashes. Legends are above the frame, away from the data. Texts are set in Inter, which is

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{Canvas, FAINT_INK, Swatch};
+use super::layout::{FAINT_INK, HEIGHT};
+use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::scale::{AxisScale, linear_ticks, log_time_ticks};
+use super::sheet::{Sheet, Swatch};
 use super::svg::{Anchor, Label, Rect, Svg};
 
 /// A plot of single requests.
@@ -37,7 +39,7 @@ pub struct Panel {
     pub requests: Vec<(u64, u64)>,
 }
 
-const SHADE: &str = "#E4E4E4";
+const SHADE: f64 = 0.2;
 const DOT: f64 = 2.6;
 const BETWEEN: f64 = 14.0;
 /// Height of the text below the last panel.
@@ -45,17 +47,17 @@ const FOOT: f64 = 25.0;
 
 /// Draws the plot.
 pub fn requests(plot: &RequestPlot<'_>) -> Picture {
-    let legend: Vec<_> = plot.panels.iter().map(|panel| (panel.name.clone(), panel.role)).collect();
-    let mut canvas = Canvas::new(&plot.title, &plot.subtitle, &legend, Swatch::Block);
+    let legend: Vec<_> = plot.panels.iter().map(|panel| (panel.name.clone(), Swatch::Bar(panel.role))).collect();
+    let mut sheet = Sheet::new(&plot.title, &plot.subtitle, HEIGHT, &legend);
     let count = plot.panels.len().max(1) as f64;
-    let height = (canvas.area.height - FOOT - BETWEEN * (count - 1.0)) / count;
+    let height = (sheet.area.height - FOOT - BETWEEN * (count - 1.0)) / count;
     for (number, panel) in plot.panels.iter().enumerate() {
         let last = number + 1 == plot.panels.len();
-        let y = canvas.area.y + number as f64 * (height + BETWEEN);
-        let area = Rect { y, height: height + if last { FOOT } else { 0.0 }, ..canvas.area };
-        draw_panel(&mut canvas.svg, plot, panel, area, last);
+        let y = sheet.area.y + number as f64 * (height + BETWEEN);
+        let area = Rect { y, height: height + if last { FOOT } else { 0.0 }, ..sheet.area };
+        draw_panel(&mut sheet.svg, plot, panel, area, last);
     }
-    canvas.finish()
+    sheet.finish()
 }
 
 fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, last: bool) {
@@ -73,7 +75,8 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
         let left = frame.x(seconds(*from));
         let right = frame.x(seconds(*to));
         let width = (right - left).max(1.0);
-        svg.rect(Rect { x: left, y: frame.inner.y, width, height: frame.inner.height }, SHADE);
+        let place = Rect { x: left, y: frame.inner.y, width, height: frame.inner.height };
+        svg.block(place, SeriesStyle::WarmUp, SHADE);
     }
     frame.draw_behind(svg);
     frame.draw_base(svg);
@@ -127,7 +130,7 @@ mod tests {
         assert!((1_000..4_000).contains(&dots), "{dots} dots for 60 000 requests of one height");
         let two = requests(&plot(vec![(0, 10_000_000), (1_000_000_000, 1_000_000_000)]));
         assert_eq!(two.svg().matches("h.01").count(), 2);
-        assert_eq!(two.svg().matches(SHADE).count(), 2, "the stall is shaded in both");
+        assert_eq!(two.svg().matches("s-warm-up").count(), 2, "the stall is shaded in both");
     }
 
     #[test]

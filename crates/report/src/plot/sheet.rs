@@ -1,7 +1,8 @@
-//! The sheet for pictures of a run: title, subtitle and legend above, the rest for data.
+//! The sheet for all pictures: title, subtitle and legend above, the rest for data.
 
+use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{FAINT_INK, INK, MARGIN, TEXT, WIDTH};
+use super::layout::{FAINT_INK, INK, MARGIN, SMALL, SWATCH, TEXT, WIDTH};
 use super::look::SeriesStyle;
 use super::picture::Picture;
 use super::reading::{LayerReading, PanelReading, Reading, ReadingAxis};
@@ -10,8 +11,6 @@ use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
 
 const TITLE: f64 = 24.0;
-const SMALL: f64 = 14.0;
-const SWATCH: f64 = 22.0;
 const LEGEND_LINE: f64 = 22.0;
 
 /// Sample of a series in a legend.
@@ -19,6 +18,9 @@ const LEGEND_LINE: f64 = 22.0;
 pub(super) enum Swatch {
     Line(SeriesStyle),
     Block(SeriesStyle, f64),
+    /// A line, and a bar, of a role.
+    Curve(Role),
+    Bar(Role),
 }
 
 /// Draws something into a frame.
@@ -50,7 +52,7 @@ impl Sheet {
         let names: Vec<&str> = legend.iter().map(|(name, _)| name.as_str()).collect();
         let described =
             if names.is_empty() { subtitle.to_owned() } else { format!("{subtitle} Series: {}.", names.join(", ")) };
-        let mut svg = Svg::themed(WIDTH, height, title, &described);
+        let mut svg = Svg::new(WIDTH, height, title, &described);
         let room = WIDTH - 2.0 * MARGIN;
         let mut y = MARGIN + TITLE * 0.8;
         let mut line = |y: f64, words: &str, size: f64, color: &str| {
@@ -150,12 +152,13 @@ fn legend_entries(room: f64, legend: &[(String, Swatch)]) -> Vec<LegendEntry> {
     legend.iter().map(place).collect()
 }
 
-fn draw_swatch(svg: &mut Svg, (x, middle): (f64, f64), swatch: Swatch) {
+pub(super) fn draw_swatch(svg: &mut Svg, (x, middle): (f64, f64), swatch: Swatch) {
+    let block = Rect { x: x + 4.0, y: middle - 7.0, width: SWATCH - 4.0, height: 14.0 };
     match swatch {
         Swatch::Line(look) => svg.series(&[vec![(x, middle), (x + SWATCH, middle)]], look, 3.0),
-        Swatch::Block(look, opacity) => {
-            svg.block(Rect { x: x + 4.0, y: middle - 7.0, width: SWATCH - 4.0, height: 14.0 }, look, opacity);
-        }
+        Swatch::Block(look, opacity) => svg.block(block, look, opacity),
+        Swatch::Curve(role) => svg.line(&[(x, middle), (x + SWATCH, middle)], role.stroke()),
+        Swatch::Bar(role) => svg.rect(block, role.color()),
     }
 }
 

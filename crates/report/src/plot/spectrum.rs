@@ -8,11 +8,13 @@ use truetail_run::Run;
 
 use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{Canvas, FAINT_INK, INK, LegendEntry, Swatch};
+use super::layout::{FAINT_INK, HEIGHT, INK, SMALL, SWATCH};
 use super::picture::Picture;
 use super::scale::{AxisScale, log_time_ticks, percentile_ticks};
+use super::sheet::{Sheet, Swatch, draw_swatch};
 use super::steps::{StepSegment, draw_steps};
 use super::svg::{Anchor, Label, Stroke, Svg};
+use super::text_width;
 use crate::number;
 
 /// The usual file name of a percentile spectrum, without extension.
@@ -122,14 +124,9 @@ impl Curve {
         self.points.iter().map(move |(q, value)| (place(*q), *value as f64))
     }
 
-    fn entry(&self) -> LegendEntry<'_> {
-        let figure = self.p99.as_deref().unwrap_or_default();
-        LegendEntry { name: &self.name, figure, role: self.role, points: !self.points.is_empty() }
-    }
-
-    fn legend(&self) -> String {
+    fn legend(&self) -> (String, Swatch) {
         let p99 = self.p99.as_ref().map_or("no arrivals".to_owned(), |p99| format!("p99 {p99}"));
-        format!("{} ({p99})", self.name)
+        (format!("{} ({p99})", self.name), Swatch::Curve(self.role))
     }
 }
 
@@ -138,6 +135,9 @@ const SHELF: f64 = 1.6;
 /// The axis of percentiles ends at 99.9 % or later, and at 1 − 10⁻⁹ at the latest.
 const SHORTEST_AXIS: f64 = 1_000.0;
 const LONGEST_AXIS: f64 = 1e9;
+/// Line height of a legend beside the data, and the gap before it.
+const BESIDE_LINE: f64 = 21.5;
+const BESIDE_GAP: f64 = 26.0;
 
 struct Axes<'a> {
     shares: &'a str,
@@ -153,38 +153,75 @@ const fn tool_axes(times: &str) -> Axes<'_> {
 
 /// Draws several runs in one picture.
 pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
-    let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &OF_RUNS)
+    draw_curves(with_legend(title, subtitle, curves), curves, &OF_RUNS)
 }
 
 /// Draws a few load tools and the truth, with the legend above. `times` names the times that the tools report.
 pub fn tool_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
-    let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &tool_axes(times))
+    draw_curves(with_legend(title, subtitle, curves), curves, &tool_axes(times))
+}
+
+fn with_legend(title: &str, subtitle: &str, curves: &[Curve]) -> Sheet {
+    Sheet::new(title, subtitle, HEIGHT, &curves.iter().map(Curve::legend).collect::<Vec<_>>())
 }
 
 /// Draws many load tools and the truth, with the legend beside the frame. `times` names what the tools report.
 pub fn many_tools_spectrum(title: &str, subtitle: &str, times: &str, curves: &[Curve]) -> Picture {
-    let mut canvas = Canvas::new(title, subtitle, &[], Swatch::Line);
-    let entries: Vec<LegendEntry<'_>> = curves.iter().map(Curve::entry).collect();
-    canvas.legend_beside("p99", &entries);
-    draw_curves(canvas, curves, &tool_axes(times))
+    let mut sheet = Sheet::new(title, subtitle, HEIGHT, &[]);
+    draw_legend_beside(&mut sheet, curves);
+    draw_curves(sheet, curves, &tool_axes(times))
 }
 
-fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes<'_>) -> Picture {
-    let frame = Frame::in_area(canvas.area, percentile_axis(axes.shares, curves), time_axis(axes.times, curves));
-    frame.draw_columns(&mut canvas.svg);
-    frame.draw_behind(&mut canvas.svg);
-    frame.draw_base(&mut canvas.svg);
+/// Draws a legend right of the data, one curve per line with its p99, and reduces the area.
+fn draw_legend_beside(sheet: &mut Sheet, curves: &[Curve]) {
+    let p99 = |curve: &Curve| curve.p99.clone().unwrap_or_default();
+    let widest = |texts: &mut dyn Iterator<Item = String>| {
+        texts.map(|text| text_width::width(&text, SMALL)).fold(40.0, f64::max)
+    };
+    let names = widest(&mut curves.iter().map(|curve| curve.name.clone()));
+    let width = SWATCH + 8.0 + names + 14.0 + widest(&mut curves.iter().map(p99));
+    let area = sheet.area;
+    let left = area.x + area.width - width;
+    let line = ((area.height - 8.0) / (curves.len() + 1) as f64).min(BESIDE_LINE);
+    let mut text = |x: f64, y: f64, text: &str, anchor, color| {
+        sheet.svg.label(Label { x, y, text, size: SMALL, anchor, color, bold: false });
+    };
+    let base = |number: usize| area.y + SMALL * 0.8 + number as f64 * line;
+    text(left + width, base(0), "p99", Anchor::End, FAINT_INK);
+    for (number, curve) in (1..).zip(curves) {
+        text(left + SWATCH + 8.0, base(number), &curve.name, Anchor::Start, INK);
+        text(left + width, base(number), &p99(curve), Anchor::End, INK);
+    }
+    for (number, curve) in (1..).zip(curves) {
+        let middle = base(number) - 5.0;
+        if curve.points.is_empty() {
+            draw_swatch(&mut sheet.svg, (left, middle), Swatch::Curve(curve.role));
+        } else {
+            draw_point(&mut sheet.svg, (left + SWATCH / 2.0, middle), curve.role);
+        }
+    }
+    sheet.area.width -= width + BESIDE_GAP;
+}
+
+/// Draws a single quantile.
+fn draw_point(svg: &mut Svg, place: (f64, f64), role: Role) {
+    svg.circle(place, role.width() * 0.9 + 2.5, role.color());
+}
+
+fn draw_curves(mut sheet: Sheet, curves: &[Curve], axes: &Axes<'_>) -> Picture {
+    let frame = Frame::in_area(sheet.area, percentile_axis(axes.shares, curves), time_axis(axes.times, curves));
+    frame.draw_columns(&mut sheet.svg);
+    frame.draw_behind(&mut sheet.svg);
+    frame.draw_base(&mut sheet.svg);
     let mut widest_first: Vec<&Curve> = curves.iter().collect();
     // The truth comes last, so that it is visible if a tool's curve coincides with it.
     let is_truth = |curve: &Curve| curve.role == Role::Truth;
     widest_first.sort_by(|a, b| is_truth(a).cmp(&is_truth(b)).then(b.role.width().total_cmp(&a.role.width())));
-    widest_first.into_iter().for_each(|curve| draw(&mut canvas.svg, &frame, curve));
+    widest_first.into_iter().for_each(|curve| draw(&mut sheet.svg, &frame, curve));
     if curves.iter().all(|curve| curve.answered.is_empty() && curve.points.is_empty()) {
-        say_nothing(&mut canvas.svg, &frame);
+        say_nothing(&mut sheet.svg, &frame);
     }
-    canvas.finish()
+    sheet.finish()
 }
 
 /// Draws one run.
@@ -239,11 +276,10 @@ fn around(low: f64, high: f64) -> (f64, f64) {
 fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
     let role = curve.role;
     for (at, value) in curve.places_of_points() {
-        svg.circle((frame.x(at), frame.y(value)), role.width() * 0.9 + 2.5, role.color());
+        draw_point(svg, (frame.x(at), frame.y(value)), role);
     }
-    let stroke = Stroke { color: role.color(), width: role.width(), dashes: role.dashes() };
     let steps = curve.steps();
-    draw_steps(svg, frame, &steps, stroke);
+    draw_steps(svg, frame, &steps, role.stroke());
     let Some(last) = steps.last() else { return };
     if curve.unanswered() == 0 {
         svg.circle((frame.x(last.to), frame.y(last.value)), role.width() * 0.9 + 1.0, role.color());
@@ -300,7 +336,7 @@ mod tests {
     fn who_is_not_answered_stays_in_the_distribution() {
         let half = curve(&[(10, 50)], 100);
         assert_eq!((half.unanswered(), half.steps()[0].to), (50, 2.0));
-        assert_eq!(curve(&[], 0).legend(), "x (no arrivals)");
+        assert_eq!(curve(&[], 0).legend().0, "x (no arrivals)");
     }
 
     #[test]

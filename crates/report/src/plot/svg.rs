@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::look::{SeriesStyle, neutral_class};
+use super::look::{SeriesStyle, class_of};
 use crate::markup::escaped;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,52 +50,36 @@ pub(super) struct Rect {
 #[derive(Debug)]
 pub(super) struct Svg {
     text: String,
-    /// True if elements have the classes of [`neutral_class`].
-    themed: bool,
 }
 
 const FONTS: &str = "Inter, 'Helvetica Neue', Arial, sans-serif";
 
 impl Svg {
-    /// Returns a white picture. `title` and `description` are for screen readers.
+    /// Returns a white picture with classes, so that a page can recolour it. `title` and `description` are for screen
+    /// readers.
     pub(super) fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
-        Svg::with_themes(width, height, title, description, false)
-    }
-
-    /// Returns a white picture with classes, so that a page can recolour it.
-    pub(super) fn themed(width: f64, height: f64, title: &str, description: &str) -> Svg {
-        Svg::with_themes(width, height, title, description, true)
-    }
-
-    fn with_themes(width: f64, height: f64, title: &str, description: &str, themed: bool) -> Svg {
         let width = short(width);
         let height = short(height);
-        let paper = if themed { " class=\"paper\"" } else { "" };
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\" font-family=\"{FONTS}\">\n<title>{}</title>\n<desc>{}</desc>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#FFFFFF\"{paper}/>\n",
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#FFFFFF\" class=\"paper\"/>\n",
             escaped(title),
             escaped(description)
         );
-        Svg { text, themed }
-    }
-
-    /// Returns ` class="…"` for this colour; empty if the picture is not themed.
-    fn class_of(&self, color: &str) -> String {
-        let class = neutral_class(color).filter(|_| self.themed);
-        class.map_or(String::new(), |class| format!(" class=\"{class}\""))
+        Svg { text }
     }
 
     pub(super) fn rect(&mut self, rect: Rect, fill: &str) {
         let [x, y, width, height] = [rect.x, rect.y, rect.width.max(0.0), rect.height.max(0.0)].map(short);
-        let class = self.class_of(fill);
+        let class = class_attribute(fill);
         self.push(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"{class}/>"));
     }
 
     pub(super) fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
         let [x, y, radius] = [x, y, radius].map(short);
-        self.push(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
+        let class = class_attribute(fill);
+        self.push(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"{class}/>"));
     }
 
     /// Draws a line through `points`; nothing for fewer than two.
@@ -112,7 +96,7 @@ impl Svg {
         let width = short(stroke.width);
         let dashes =
             if stroke.dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", stroke.dashes) };
-        let class = self.class_of(color);
+        let class = class_attribute(color);
         self.push(&format!(
             "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"\
              {dashes}{class}/>"
@@ -129,8 +113,10 @@ impl Svg {
             write!(path, "M{} {}h.01", short(*x), short(*y)).expect("a String takes everything");
         }
         let diameter = short(diameter);
+        let class = class_attribute(color);
         self.push(&format!(
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{diameter}\" stroke-linecap=\"round\"/>"
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{diameter}\" \
+             stroke-linecap=\"round\"{class}/>"
         ));
     }
 
@@ -156,7 +142,7 @@ impl Svg {
         let size = short(label.size);
         let color = label.color;
         let text = escaped(label.text);
-        let class = self.class_of(color);
+        let class = class_attribute(color);
         self.push(&format!("<text {place} font-size=\"{size}\" fill=\"{color}\"{anchor}{weight}{class}>{text}</text>"));
     }
 
@@ -283,6 +269,11 @@ impl Svg {
     pub(super) fn finish(self) -> String {
         self.text + "</svg>\n"
     }
+}
+
+/// Returns ` class="…"` for this colour; empty for a colour without a class.
+fn class_attribute(color: &str) -> String {
+    class_of(color).map_or(String::new(), |class| format!(" class=\"{class}\""))
 }
 
 /// Writes relative coordinates in tenths of a unit, without accumulating rounding errors.

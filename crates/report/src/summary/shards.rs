@@ -27,7 +27,7 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = table.lines(4, style);
     let hidden = shards.by_stripe.len().saturating_sub(MAX_ROWS);
     if hidden > 0 {
-        lines.push(format!("    and {hidden} more, whose lag is no larger; all are in run.json"));
+        lines.push(format!("    and {hidden} more, with no worse verdict; all are in run.json"));
     }
     lines.extend(remarks(shards).into_iter().flat_map(|(label, text)| labelled_text(label, &text, style)));
     lines

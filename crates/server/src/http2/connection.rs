@@ -36,7 +36,6 @@ const MAX_HEAD_BYTES: u32 = 32 * 1024;
 const MAX_KEPT: usize = 64 * 1024 * 1024;
 /// Streams per round, before their bytes are handed to the system.
 const STREAMS_AT_ONCE: usize = 16;
-/// Rounds per turn.
 const ROUNDS_PER_TURN: usize = 2;
 
 /// State of the crate h2.

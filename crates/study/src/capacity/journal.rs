@@ -137,7 +137,6 @@ fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     file.sync_data()
 }
 
-/// The content of a journal.
 struct JournalContent {
     /// The limits of its search; `None` if it is empty.
     asked: Option<SearchLimits>,

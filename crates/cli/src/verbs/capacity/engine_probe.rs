@@ -26,7 +26,6 @@ const UNLOADED: (u64, f64) = (10, 20.0);
 const UNLOADED_WAIT: Nanos = Nanos::from_secs(2);
 /// Factor and time by which a recovered server may exceed its unloaded median: the noise of ten requests.
 const BACK_WITHIN: (f64, Nanos) = (1.25, Nanos::from_millis(1));
-/// Longest cool-down.
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(30);
 /// A server that has not answered for this long counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(10);

@@ -113,7 +113,6 @@ impl<'a> Looking<'a> {
     }
 }
 
-/// Returns the number of arrivals due before `before`.
 fn walked(due: &mut DueArrivals, before: Timestamp) -> u64 {
     due.advance(Timestamp::ZERO, before);
     due.count()

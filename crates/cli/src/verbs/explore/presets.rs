@@ -54,7 +54,6 @@ fn from_lab(lab: &Lab) -> Preset {
     Preset { name: lab.name().to_owned(), about: about.to_owned(), settings }
 }
 
-/// Load of a lab.
 struct LabLoad {
     rate: Rate,
     duration: Nanos,

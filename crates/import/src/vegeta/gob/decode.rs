@@ -59,7 +59,7 @@ pub(super) fn is_definition(message: &[u8]) -> Option<bool> {
 
 impl Layout {
     /// Reads the layout of a result, if the message is the definition of that type.
-    pub fn of_definition(message: &[u8]) -> Option<Layout> {
+    pub fn from_definition(message: &[u8]) -> Option<Layout> {
         let mut decoder = Decoder { rest: message };
         let type_id = decoder.int().filter(|id| *id < 0)?.checked_neg()?;
         (decoder.uint()? == STRUCT).then_some(())?;

@@ -29,7 +29,7 @@ impl Format for VegetaGob {
         let mut input = excerpt.head();
         let mut messages = Messages::new(&mut input);
         let first = messages.next().ok().filter(|next| *next == Next::Message);
-        match first.and_then(|_| Layout::of_definition(messages.bytes())) {
+        match first.and_then(|_| Layout::from_definition(messages.bytes())) {
             Some(_) => Likeness::Yes,
             None => Likeness::No,
         }
@@ -74,7 +74,7 @@ enum Message<'m> {
 /// Reads a message. Returns `None` if it is damaged.
 fn message<'m>(bytes: &'m [u8], layout: &mut Option<Layout>) -> Option<Message<'m>> {
     if decode::is_definition(bytes)? {
-        if let Some(found) = Layout::of_definition(bytes) {
+        if let Some(found) = Layout::from_definition(bytes) {
             *layout = Some(found);
         }
         return Some(Message::Definition);

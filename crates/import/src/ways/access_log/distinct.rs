@@ -34,7 +34,6 @@ impl Distinct {
             .then(|| format!("the different requests of the log need more than {} MiB; {help}", self.most >> 20))
     }
 
-    /// Returns the requests by number.
     pub(super) fn into_requests(self) -> Vec<Asked> {
         let mut all: Vec<(Asked, u32)> = self.numbers.into_iter().collect();
         all.sort_unstable_by_key(|(_, number)| *number);

@@ -35,11 +35,11 @@ impl LineReader {
     pub(super) fn read(&mut self, line: &[u8]) -> Result<Logged, Cause> {
         if line.starts_with(b"{") {
             self.row.read(line).map_err(|_| Cause::Line)?;
-            return self.of_json();
+            return self.parsed();
         }
         self.words.split(line);
         let logged = logged_request(line, &self.words).map_err(|_| Cause::Line)?;
-        let asked = Asked::of_line(&unescaped(logged.request), logged.host);
+        let asked = Asked::from_line(&unescaped(logged.request), logged.host);
         Ok(Logged { time: logged.time, took: logged.took, has_start: logged.is_start || logged.took.is_some(), asked })
     }
 
@@ -52,14 +52,14 @@ impl LineReader {
         names.iter().map(|name| self.value(name).text()).find(|text| !text.is_empty()).unwrap_or_default()
     }
 
-    fn of_json(&self) -> Result<Logged, Cause> {
+    fn parsed(&self) -> Result<Logged, Cause> {
         let host = self.first(&["authority", "http_host", "host"]).as_bytes();
         let line = self.value("request").text();
         let asked = if line.is_empty() {
             let method = self.first(&["request_method", "method"]);
-            Asked::of_parts(method, self.first(&["request_uri", "path", "uri"]), host)
+            Asked::from_parts(method, self.first(&["request_uri", "path", "uri"]), host)
         } else {
-            Asked::of_line(line.as_bytes(), host)
+            Asked::from_line(line.as_bytes(), host)
         };
         let start = self.value("start_time");
         if start.is_there() {

@@ -19,19 +19,19 @@ const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 
 impl Asked {
     /// Reads a request line such as `GET / HTTP/1.1`. Fails if it cannot be sent again.
-    pub(super) fn of_line(line: &[u8], host: &[u8]) -> Result<Asked, Cause> {
+    pub(super) fn from_line(line: &[u8], host: &[u8]) -> Result<Asked, Cause> {
         let line = std::str::from_utf8(line).map_err(|_| Cause::Request)?;
         let mut words = line.split(' ');
         let method = words.next().unwrap_or_default();
         let target = words.next().ok_or(Cause::Request)?;
         match (words.next(), words.next()) {
-            (Some(version), None) if version.starts_with("HTTP/") => Asked::of_parts(method, target, host),
+            (Some(version), None) if version.starts_with("HTTP/") => Asked::from_parts(method, target, host),
             _ => Err(Cause::Request),
         }
     }
 
     /// Makes a request of method and target. Fails if it cannot be sent again.
-    pub(super) fn of_parts(method: &str, target: &str, host: &[u8]) -> Result<Asked, Cause> {
+    pub(super) fn from_parts(method: &str, target: &str, host: &[u8]) -> Result<Asked, Cause> {
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
             return Err(Cause::Request);
         }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn shown(line: &str) -> Result<String, Cause> {
-        Asked::of_line(&unescaped(line.as_bytes()), b"-")
+        Asked::from_line(&unescaped(line.as_bytes()), b"-")
             .map(|asked| format!("{} {} {}", asked.method, asked.target, asked.host.unwrap_or_default()))
     }
 
@@ -147,7 +147,7 @@ mod tests {
         #[test]
         fn a_target_can_be_sent(line in prop::collection::vec(any::<u8>(), 0..40)) {
             let line = [b"GET /", &line[..], b" HTTP/1.1"].concat();
-            if let Ok(asked) = Asked::of_line(&unescaped(&line), b"") {
+            if let Ok(asked) = Asked::from_line(&unescaped(&line), b"") {
                 prop_assert!(asked.target.bytes().all(|byte| byte.is_ascii_graphic()));
             }
         }

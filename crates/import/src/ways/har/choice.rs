@@ -19,7 +19,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// Chooses steps among `all`: requests to the `asked` origins, or else to the origin of the first page.
-    pub(super) fn of(all: Vec<Recorded>, asked: &[String], keeps_assets: bool, mut left_out: LeftOut) -> Choice {
+    pub(super) fn new(all: Vec<Recorded>, asked: &[String], keeps_assets: bool, mut left_out: LeftOut) -> Choice {
         let page = all.iter().find(|recorded| recorded.is_page()).or(all.first());
         let of_page = || page.map_or_else(String::new, |recorded| recorded.origin.clone());
         let mut origins: Vec<String> = Vec::new();

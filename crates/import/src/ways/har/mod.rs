@@ -61,7 +61,7 @@ pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<Har
         }
     }
     all.sort_by_key(|recorded| recorded.start_ns);
-    let choice = Choice::of(all, &options.origins, options.assets, left_out);
+    let choice = Choice::new(all, &options.origins, options.assets, left_out);
     if choice.steps.is_empty() {
         return Err(ImportError::content(place_of(bytes, 0), choice.nothing()));
     }
@@ -69,7 +69,7 @@ pub fn flow_of_har(bytes: &[u8], name: &str, options: &HarOptions) -> Result<Har
 }
 
 fn write(name: &str, choice: &Choice) -> HarFlow {
-    let secrets = Secrets::of(&choice.steps);
+    let secrets = Secrets::in_steps(&choice.steps);
     let mut steps = String::new();
     let mut overlapping = 0;
     let mut end_ns = None;

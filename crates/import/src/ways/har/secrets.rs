@@ -12,7 +12,7 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    pub(super) fn of(steps: &[Recorded]) -> Secrets {
+    pub(super) fn in_steps(steps: &[Recorded]) -> Secrets {
         let mut names = BTreeMap::new();
         let mut unset_cookies = BTreeSet::new();
         let mut set = BTreeSet::new();

@@ -152,7 +152,7 @@ impl<'a> Maker<'a, '_> {
         let media = parameter["content"].as_object().and_then(|content| content.values().next());
         let described = media.unwrap_or(parameter);
         let said: Vec<&Value> = described.get("schema").into_iter().collect();
-        let schema = Schema::of(self.document, &said);
+        let schema = Schema::combined(self.document, &said);
         let of_items = || schema.items().value().map(|item| Value::from(vec![item.clone()]));
         let known = known(self.document, described).cloned();
         let known = known.or_else(|| of_items().filter(|_| schema.kind() == Some("array")));
@@ -201,7 +201,7 @@ impl<'a> Maker<'a, '_> {
         let media = &content[kind];
         if let Some(known) = known(self.document, media) {
             let said: Vec<&Value> = media.get("schema").into_iter().collect();
-            return Ok((Some(in_json(known, &Schema::of(self.document, &said))), Vec::new()));
+            return Ok((Some(in_json(known, &Schema::combined(self.document, &said))), Vec::new()));
         }
         let mut maker = BodyMaker::new(self.document, self.names, self.path);
         let made = maker.json(&media["schema"]);

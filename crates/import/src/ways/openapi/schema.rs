@@ -24,7 +24,7 @@ struct Part<'a> {
 
 impl<'a> Schema<'a> {
     /// Combines these schemas into one.
-    pub(super) fn of(document: &'a Document, schemas: &[&'a Value]) -> Schema<'a> {
+    pub(super) fn combined(document: &'a Document, schemas: &[&'a Value]) -> Schema<'a> {
         let mut schema = Schema { document, parts: Vec::new(), problem: None };
         schemas.iter().for_each(|one| schema.add(one, schemas.len() == 1, DEEPEST));
         if !schema.parts.is_empty() && schema.problem.is_none() && !schema.any(|part| part.get("$ref").is_none()) {
@@ -120,12 +120,12 @@ impl<'a> Schema<'a> {
     /// Returns the combined schema of a property.
     pub(super) fn property(&self, name: &str) -> Schema<'a> {
         let said: Vec<&Value> = self.all("properties").filter_map(|properties| properties.get(name)).collect();
-        Schema::of(self.document, &said)
+        Schema::combined(self.document, &said)
     }
 
     /// Returns the combined schema of the items.
     pub(super) fn items(&self) -> Schema<'a> {
-        Schema::of(self.document, &self.all("items").collect::<Vec<_>>())
+        Schema::combined(self.document, &self.all("items").collect::<Vec<_>>())
     }
 
     pub(super) fn needs_items(&self) -> bool {

@@ -16,7 +16,7 @@ const DEEPEST: usize = 12;
 pub(super) fn known<'a>(document: &'a Document, described: &'a Value) -> Option<&'a Value> {
     let examples = described.get("examples").and_then(Value::as_object);
     let first = examples.and_then(|examples| document.resolve(examples.values().next()?)?.get("value"));
-    described.get("example").or(first).or_else(|| Schema::of(document, &[described.get("schema")?]).value())
+    described.get("example").or(first).or_else(|| Schema::combined(document, &[described.get("schema")?]).value())
 }
 
 /// Returns a value for a path, a query or a header, or `None` if it is not a single value.
@@ -73,7 +73,7 @@ impl<'a, 'n> BodyMaker<'a, 'n> {
 
     /// Makes a body of this schema as JSON, with its required parts.
     pub(super) fn json(&mut self, schema: &'a Value) -> String {
-        self.value("body", &Schema::of(self.document, &[schema]))
+        self.value("body", &Schema::combined(self.document, &[schema]))
     }
 
     fn value(&mut self, name: &str, schema: &Schema<'a>) -> String {
