@@ -46,6 +46,7 @@ pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
+pub use protocol::messages::{Framing, Matching, MessageOptions, UnknownFraming, UnknownMatching, redis_command};
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, SessionScript, Trailers,
 };
@@ -63,5 +64,5 @@ pub use target::request::{Request, is_header_value};
 pub use target::request_set::{FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError};
 pub use target::resolve::{AddressOverrides, Resolve};
 pub use target::target_requests::TargetRequests;
-pub use target::{HttpVersion, Target};
+pub use target::{HttpVersion, Target, WireProtocol};
 pub use tls::{Identity, Tls, TlsError, TlsFault, TlsOptions};

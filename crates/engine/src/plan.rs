@@ -6,13 +6,13 @@ use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_reactor::stamps;
-use truetail_run::{EndClock, Http2Config, MachineLimit, OfferedLoad, StripeFacts, Timing};
+use truetail_run::{EndClock, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
 use crate::protocol::observer::ObserverFactory;
 use crate::target::endpoint::Endpoint;
-use crate::target::{HttpVersion, Target};
+use crate::target::{HttpVersion, Target, WireProtocol};
 
 /// Plan of one run.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ impl Plan {
         if let Some(connections) = workload.limits.connections {
             return EffectiveCap { connections, reason: CapReason::UserLimit };
         }
-        if self.target.http_version() == HttpVersion::Http2 && !workload.has_connection_per_session() {
+        if self.target.protocol().shares_connections() && !workload.has_connection_per_session() {
             let connections = self.threads_for_the_load().min(workload.max_workers());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
@@ -183,8 +183,8 @@ impl Plan {
     /// number of connections to each origin.
     pub(crate) fn most_connections(&self, cap: EffectiveCap, share: WorkerShare) -> u64 {
         let mine = share.share_of(u64::from(cap.connections));
-        match (cap.reason, self.target.http_version()) {
-            (CapReason::Users, HttpVersion::Http1) => {
+        match cap.reason {
+            CapReason::Users if !self.target.protocol().shares_connections() => {
                 let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
                 let of_each = mine.saturating_mul(self.target.origins().len() as u64);
                 of_each.min(share.share_of(u64::from(files))).max(mine)
@@ -209,8 +209,15 @@ impl Plan {
             url: Some(self.target.url()),
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: self.target.requests().mix(),
-            http2: (self.target.http_version() == HttpVersion::Http2)
+            http2: (self.target.protocol().http_version() == Some(HttpVersion::Http2))
                 .then_some(Http2Config { max_streams: self.max_streams }),
+            messages: match self.target.protocol() {
+                WireProtocol::Http(_) => None,
+                WireProtocol::Messages(messages) => Some(MessageConfig {
+                    framing: messages.framing.to_string(),
+                    matching: messages.matching.to_string(),
+                }),
+            },
             ..OfferedLoad::from_workload(&self.workload)
         }
     }

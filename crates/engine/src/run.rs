@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use truetail_model::driver::{Driver, WorkerShare};
+use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
 use truetail_reactor::Reactor;
 use truetail_run::EndClock;
@@ -60,13 +61,14 @@ pub enum EngineError {
 /// See [`EngineError`]. Failures of the *server* are outcomes, not errors.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
     let options = ProtocolOptions {
-        version: plan.target.http_version(),
+        protocol: plan.target.protocol(),
         origin: plan.target.origin(),
         requests: plan.target.requests(),
         keep_alive: plan.keep_alive,
         max_streams: plan.max_streams,
         keeps_fields: plan.observer.is_some(),
         is_scripted: plan.is_scripted(),
+        measured_from: Timestamp(plan.workload.warmup.0),
         has_connection_per_session: plan.workload.has_connection_per_session(),
     };
     let run = || with_protocol(&options, RunPlan { plan, control });

@@ -14,7 +14,7 @@ pub(crate) struct FlowOrigin {
 
 impl FlowOrigin {
     pub(crate) fn new(origin: Origin, root: Url) -> FlowOrigin {
-        let site = Site { host: root.host_str().unwrap_or_default().to_owned(), is_secure: origin.is_https() };
+        let site = Site { host: root.host_str().unwrap_or_default().to_owned(), is_secure: origin.uses_tls() };
         FlowOrigin { origin, root, site }
     }
 

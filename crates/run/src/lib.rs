@@ -18,7 +18,7 @@ pub use claims::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims}
 pub use facts::{
     ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark,
     EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap, GeneratorStats,
-    HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MAX_FAILED_ANSWERS, MachineLimit, Mix,
+    HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts, MAX_FAILED_ANSWERS, MachineLimit, MessageBooks, MessageConfig, Mix,
     MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, RunSource, Sampled, SampledRequest, SampledSession,
     SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts, SessionPart, SessionTally,
     SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, StartFacts, StepFacts,

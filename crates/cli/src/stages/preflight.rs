@@ -31,9 +31,8 @@ fn try_request(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>
         output::note(&format!("the answer before the load fails the check '{}': {}", failed.check, failed.why));
     }
     let note = answer.note();
-    if note.is_some() {
+    if let Some(status) = answer.status.filter(|_| note.is_some()) {
         let first = plan.target.first_requests();
-        let status = answer.status;
         output::note(&format!("{first} answers with status {status}; sending the load all the same"));
     }
     Ok(note.into_iter().collect())

@@ -17,9 +17,9 @@ const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
 pub(super) fn speaks_http2(destination: &Destination, endpoint: &Endpoint, timeout: Nanos) -> bool {
     let wait = Duration::from(timeout.min(LONGEST_WAIT));
     let until = Instant::now() + wait;
-    let Ok(tls) = destination.tls(HttpVersion::Http2) else { return false };
+    let Ok(tls) = destination.tls(Some(HttpVersion::Http2)) else { return false };
     let Ok(socket) = connect(endpoint, wait) else { return false };
-    let Ok(mut stream) = Stream::open(TimedSocket { socket, until }, tls.as_ref(), HttpVersion::Http2) else {
+    let Ok(mut stream) = Stream::open(TimedSocket { socket, until }, tls.as_ref(), Some(HttpVersion::Http2)) else {
         return false;
     };
     let mut greeting = PREFACE.to_vec();

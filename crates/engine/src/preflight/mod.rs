@@ -16,7 +16,7 @@ use crate::placement::Placement;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::http1::{HEAD_LIMIT, refused_line};
 use crate::protocol::observer::{AnswerReader, EndedRequest};
-use crate::protocol::{Closed, Conversation, Event, Events, Protocol};
+use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Protocol};
 use crate::target::endpoint::Endpoint;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
@@ -31,8 +31,8 @@ pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
 /// The answer to the preflight request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preflight {
-    /// The status of the answer.
-    pub status: u16,
+    /// The status of the answer; `None` if nothing was asked.
+    pub status: Option<u16>,
     /// Time from sending the request to the last byte of the answer.
     pub service_time: Nanos,
 }
@@ -40,9 +40,10 @@ pub struct Preflight {
 impl Preflight {
     /// Returns a note for a run that was offered in spite of this answer; `None` if none is needed.
     pub fn note(&self) -> Option<String> {
-        let status = self.status;
-        (status >= 400)
-            .then(|| format!("the trial request before the load got status {status}; the load was sent all the same"))
+        let status = self.status.filter(|status| *status >= 400);
+        status.map(|status| {
+            format!("the trial request before the load got status {status}; the load was sent all the same")
+        })
     }
 }
 
@@ -134,7 +135,8 @@ impl PreflightError {
 }
 
 /// Sends the request of arrival 0 on a separate connection. Tries the endpoints of `target` in turn and uses the first
-/// that can be connected to, which the run will also use. To other origins it only connects.
+/// that can be connected to, which the run will also use. To other origins it only connects, and so it does if requests
+/// are messages.
 ///
 /// # Errors
 /// See [`PreflightError`].
@@ -148,6 +150,11 @@ pub(crate) fn observed_preflight(
     timeout: Nanos,
     observer: Option<Box<dyn AnswerReader>>,
 ) -> Result<Preflight, PreflightError> {
+    if target.protocol().http_version().is_none() {
+        let began = Instant::now();
+        return try_connection(target, timeout)
+            .map(|()| Preflight { status: None, service_time: began.elapsed().into() });
+    }
     let first = target.first_requests().origin() as usize;
     let count = target.destinations().len();
     for other in (0..count).filter(|nth| *nth != first) {
@@ -172,7 +179,7 @@ fn on_connection<T>(
     timeout: Nanos,
     work: impl FnOnce(Stream, &Target) -> Result<T, Problem>,
 ) -> Result<T, PreflightError> {
-    let version = target.http_version();
+    let version = target.protocol().http_version();
     let destination = target.destination_mut(nth);
     let tls = destination.tls(version)?;
     let until = Instant::now() + Duration::from(timeout);
@@ -189,7 +196,7 @@ fn on_connection<T>(
                 let socket = TimedSocket { socket, until };
                 let done = Stream::open(socket, tls.as_ref(), version).and_then(|stream| work(stream, target));
                 return done.map_err(|problem| {
-                    let is_http2_only = version == HttpVersion::Http1
+                    let is_http2_only = version == Some(HttpVersion::Http1)
                         && problem.may_be_of_http2()
                         && http2_only::speaks_http2(&target.destinations()[nth], &endpoint, timeout);
                     match (is_http2_only, error_at(problem, endpoint, version, timeout)) {
@@ -213,15 +220,18 @@ fn on_connection<T>(
     Err(failed.expect("an origin has an endpoint"))
 }
 
-fn error_at(problem: Problem, endpoint: Endpoint, version: HttpVersion, timeout: Nanos) -> PreflightError {
+fn error_at(problem: Problem, endpoint: Endpoint, version: Option<HttpVersion>, timeout: Nanos) -> PreflightError {
     match problem {
         Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
         // The alert names no version: the server refused the offered one.
-        Problem::Tls(TlsFault::NoHttp2) if version == HttpVersion::Http1 => {
+        Problem::Tls(TlsFault::NoHttp2) if version == Some(HttpVersion::Http1) => {
             PreflightError::Tls { endpoint, fault: TlsFault::NoHttp1 }
         }
         Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
-        Problem::NoAnswer(cause, line) => PreflightError::NoAnswer { endpoint, version, cause, line },
+        Problem::NoAnswer(cause, line) => match version {
+            Some(version) => PreflightError::NoAnswer { endpoint, version, cause, line },
+            None => PreflightError::Connect { endpoint, cause },
+        },
     }
 }
 
@@ -232,18 +242,19 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>)
     only.push(&marked(requests.bytes(requests.choose(0))));
     let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("one request");
     let options = ProtocolOptions {
-        version: target.http_version(),
+        protocol: target.protocol(),
         origin: target.origin(),
         requests: &requests,
         keep_alive: false,
         max_streams: None,
         keeps_fields: observer.is_some(),
         is_scripted: false,
+        measured_from: Timestamp::ZERO,
         has_connection_per_session: false,
     };
     let started = Instant::now();
     let status = with_protocol(&options, FirstExchange { stream, observer })?;
-    Ok(Preflight { status, service_time: started.elapsed().into() })
+    Ok(Preflight { status: Some(status), service_time: started.elapsed().into() })
 }
 
 struct FirstExchange {
@@ -263,7 +274,8 @@ impl WithProtocol for FirstExchange {
         let id = RequestId { target: 0, row: 0 };
         let began = Instant::now();
         let now = || Timestamp::ZERO + began.elapsed().into();
-        conversation.begin(&protocol, 0, id, now(), &mut events);
+        let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
+        conversation.begin(&protocol, Beginning { tag: 0, request: id, arrival, now: now() }, &mut events);
         let mut buffer = [0; 16 * 1024];
         let mut begin = Vec::new();
         loop {
@@ -279,7 +291,6 @@ impl WithProtocol for FirstExchange {
             }
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };
-                let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
                 let outcome = ended.outcome;
                 let zero = Timestamp::ZERO;
                 events.observe_end(0, EndedRequest { arrival, id, outcome, start: zero, end: zero });

@@ -101,14 +101,18 @@ pub(super) enum Received {
 
 impl Stream {
     /// Does the TLS handshake over `socket`, if the target uses TLS.
-    pub(super) fn open(mut socket: TimedSocket, tls: Option<&Tls>, version: HttpVersion) -> Result<Stream, Problem> {
+    pub(super) fn open(
+        mut socket: TimedSocket,
+        tls: Option<&Tls>,
+        version: Option<HttpVersion>,
+    ) -> Result<Stream, Problem> {
         let Some(tls) = tls else { return Ok(Stream(Box::new(socket))) };
         let mut connection = tls.connection().map_err(|error| Problem::Tls(TlsFault::from(&error)))?;
         connection.complete_io(&mut socket).map_err(|error| match Problem::from(error) {
             Problem::NoAnswer(..) => Problem::Tls(TlsFault::Ended),
             problem @ (Problem::TimedOut | Problem::Tls(_)) => problem,
         })?;
-        if version == HttpVersion::Http2 && connection.alpn_protocol() != Some(HTTP2) {
+        if version == Some(HttpVersion::Http2) && connection.alpn_protocol() != Some(HTTP2) {
             return Err(Problem::Tls(TlsFault::NoHttp2));
         }
         Ok(Stream(Box::new(StreamOwned::new(connection, socket))))

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
+use truetail_model::time::Timestamp;
+
 use super::Protocol;
 use super::http1::Http1;
 use super::http2::{FieldBlocks, FieldsMadeInRun, Http2};
 use super::made_in_run::MadeInRun;
+use super::messages::Messages;
 use crate::placement::{OneEach, PerSession, Placement, SharedOut};
-use crate::target::HttpVersion;
 use crate::target::origin::Origin;
 use crate::target::request_set::RequestSet;
+use crate::target::{HttpVersion, WireProtocol};
 
 /// Properties of a run that a protocol needs.
 pub(crate) struct ProtocolOptions<'a> {
-    pub(crate) version: HttpVersion,
+    pub(crate) protocol: &'a WireProtocol,
     pub(crate) origin: &'a Origin,
     pub(crate) requests: &'a RequestSet,
     /// In HTTP/1.1, reuse connections if the server allows it.
@@ -23,6 +26,8 @@ pub(crate) struct ProtocolOptions<'a> {
     /// Keep header fields as text for an observer, if the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
     pub(crate) is_scripted: bool,
+    /// Arrivals intended before this are warm-up.
+    pub(crate) measured_from: Timestamp,
     /// Each session has connections of its own.
     pub(crate) has_connection_per_session: bool,
 }
@@ -37,7 +42,14 @@ pub(crate) trait WithProtocol {
 /// Makes the protocol of a run, chooses the placement, and runs `then` with both.
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
-    match options.version {
+    let version = match options.protocol {
+        WireProtocol::Http(version) => version,
+        WireProtocol::Messages(messages) => {
+            let messages = Messages::new(requests, messages.clone(), options.measured_from);
+            return placed::<_, SharedOut, _>(options, messages, then);
+        }
+    };
+    match version {
         HttpVersion::Http1 if options.is_scripted => {
             placed::<_, OneEach, _>(options, Http1::new(MadeInRun::default(), options.keep_alive), then)
         }

@@ -12,6 +12,7 @@ pub(crate) mod fields;
 pub mod http1;
 pub mod http2;
 mod made_in_run;
+pub(crate) mod messages;
 pub(crate) mod observer;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -21,7 +22,7 @@ use std::fmt::Debug;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
-use truetail_run::SkippedLines;
+use truetail_run::{MessageBooks, SkippedLines};
 
 use crate::target::request_set::RequestId;
 
@@ -53,6 +54,16 @@ pub(crate) trait Protocol: Debug + Sized {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
 
+    /// Returns true if the requests in flight on a connection are streams, as HTTP/2 has them.
+    fn has_streams(&self) -> bool {
+        false
+    }
+
+    /// Takes the books of messages, if requests are messages.
+    fn take_message_books(&mut self) -> Option<MessageBooks> {
+        None
+    }
+
     /// Takes the count of answers with skipped lines, if there were any.
     fn take_skipped_lines(&mut self) -> Option<SkippedLines> {
         None
@@ -63,7 +74,7 @@ pub(crate) trait Protocol: Debug + Sized {
 pub(crate) trait Conversation<P>: Debug {
     /// Begins a request. Its bytes are part of [`Conversation::output`] from now on. Must only be called if
     /// [`Conversation::has_room`]. Returns the key of the request, for [`Conversation::cancel`].
-    fn begin(&mut self, protocol: &P, tag: Tag, request: RequestId, now: Timestamp, events: &mut Events) -> u32;
+    fn begin(&mut self, protocol: &P, begins: Beginning, events: &mut Events) -> u32;
 
     fn output<'a>(&'a self, protocol: &'a P) -> &'a [u8];
 
@@ -129,6 +140,15 @@ pub(crate) trait Conversation<P>: Debug {
 
     /// Returns true if no request may begin any more. The connection is closed when its last request has ended.
     fn is_closing(&self) -> bool;
+}
+
+/// A request that begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Beginning {
+    pub(crate) tag: Tag,
+    pub(crate) request: RequestId,
+    pub(crate) arrival: Arrival,
+    pub(crate) now: Timestamp,
 }
 
 /// Decision whether to continue reading from a connection.
@@ -341,7 +361,6 @@ impl Events {
         }
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "HTTP delimits no messages"))]
     /// Tells the observer that a message of an answer is complete: a part that the protocol itself delimits.
     #[inline]
     pub(crate) fn message_ended(&mut self, tag: Tag) {

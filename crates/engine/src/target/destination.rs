@@ -2,8 +2,8 @@
 
 use crate::tls::{Tls, TlsError, TlsOptions};
 
+use super::HttpVersion;
 use super::endpoint::Endpoint;
-use super::http_version::HttpVersion;
 use super::origin::Origin;
 
 /// An origin, the endpoints that reach it, and TLS.
@@ -40,21 +40,23 @@ impl Destination {
 
     /// Sets the TLS options. Has no effect on an http origin.
     pub(super) fn secure(&mut self, options: &TlsOptions) -> Result<(), TlsError> {
-        if self.origin.is_https() {
+        if self.origin.uses_tls() {
             self.tls = Some(Tls::new(&self.origin, options)?);
         }
         Ok(())
     }
 
-    /// Returns the TLS settings, by default with the system's certificate authorities. `None` for an http origin.
-    pub(crate) fn tls(&self, version: HttpVersion) -> Result<Option<Tls>, TlsError> {
+    /// Returns the TLS settings, by default with the system's certificate authorities. `None` for an origin without TLS.
+    /// With a version of HTTP, the server is asked for it.
+    pub(crate) fn tls(&self, version: Option<HttpVersion>) -> Result<Option<Tls>, TlsError> {
         let tls = match &self.tls {
-            None if self.origin.is_https() => Some(Tls::new(&self.origin, &TlsOptions::default())?),
+            None if self.origin.uses_tls() => Some(Tls::new(&self.origin, &TlsOptions::default())?),
             tls => tls.clone(),
         };
         Ok(match version {
-            HttpVersion::Http1 => tls,
-            HttpVersion::Http2 => tls.map(|tls| tls.for_http2()),
+            Some(HttpVersion::Http1) => tls,
+            Some(HttpVersion::Http2) => tls.map(|tls| tls.for_http2()),
+            None => tls.map(|tls| tls.without_alpn()),
         })
     }
 

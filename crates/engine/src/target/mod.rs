@@ -8,14 +8,15 @@ pub(crate) mod error;
 mod facts;
 pub(crate) mod fields;
 pub(crate) mod framing;
-mod http_version;
 pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod request;
 pub(crate) mod request_set;
 pub(crate) mod resolve;
 pub(crate) mod target_requests;
+mod wire_protocol;
 
+use crate::protocol::messages::MessageOptions;
 use crate::tls::{TlsError, TlsOptions};
 use destination::{Destination, DestinationSettings};
 use endpoint::Endpoint;
@@ -28,7 +29,7 @@ use request_set::RequestSet;
 use resolve::AddressOverrides;
 use target_requests::TargetRequests;
 
-pub use http_version::HttpVersion;
+pub use wire_protocol::{HttpVersion, WireProtocol};
 
 /// The requests of a run, and their servers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,7 +37,7 @@ pub struct Target {
     /// The servers, at least one. Requests name theirs by index.
     destinations: Vec<Destination>,
     requests: RequestSet,
-    version: HttpVersion,
+    protocol: WireProtocol,
 }
 
 impl Target {
@@ -79,7 +80,7 @@ impl Target {
         let endpoints = overrides.endpoints(&origins)?;
         let destinations = origins.into_iter().zip(endpoints);
         let destinations = destinations.map(|(origin, endpoints)| Destination::new(origin, endpoints)).collect();
-        Ok(Target { destinations, requests, version: HttpVersion::Http1 })
+        Ok(Target { destinations, requests, protocol: WireProtocol::Http(HttpVersion::Http1) })
     }
 
     /// Uses HTTP/2 from now on. Over TLS the server must agree to it; without TLS the server must be known to speak it.
@@ -102,15 +103,20 @@ impl Target {
         match self.requests.targets()[..made].iter().find_map(of_target) {
             Some(error) => Err(error),
             None => {
-                self.version = HttpVersion::Http2;
+                self.protocol = WireProtocol::Http(HttpVersion::Http2);
                 Ok(())
             }
         }
     }
 
-    /// Returns the version of HTTP that is used.
-    pub fn http_version(&self) -> HttpVersion {
-        self.version
+    /// Sends the requests as messages from now on.
+    pub fn use_messages(&mut self, options: MessageOptions) {
+        self.protocol = WireProtocol::Messages(options);
+    }
+
+    /// Returns the protocol of the requests.
+    pub fn protocol(&self) -> &WireProtocol {
+        &self.protocol
     }
 
     /// Sets the TLS options. Has no effect on http origins.
@@ -125,7 +131,7 @@ impl Target {
     /// system's certificate authorities.
     pub(crate) fn destination_settings(&self) -> Result<Vec<DestinationSettings>, TlsError> {
         let way = |destination: &Destination| {
-            let tls = destination.tls(self.version)?;
+            let tls = destination.tls(self.protocol.http_version())?;
             Ok(DestinationSettings { endpoints: destination.endpoints().to_vec(), tls })
         };
         self.destinations.iter().map(way).collect()
@@ -143,7 +149,7 @@ impl Target {
 
     /// Returns true if connections to some origin use TLS.
     pub fn uses_tls(&self) -> bool {
-        self.origins().any(Origin::is_https)
+        self.origins().any(Origin::uses_tls)
     }
 
     pub(crate) fn destinations(&self) -> &[Destination] {

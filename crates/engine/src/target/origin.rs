@@ -25,18 +25,28 @@ impl Origin {
     }
 
     /// Returns true if connections use TLS.
-    pub fn is_https(&self) -> bool {
-        self.scheme == "https"
+    pub fn uses_tls(&self) -> bool {
+        matches!(self.scheme.as_str(), "https" | "tls" | "rediss")
     }
 
     /// Returns true if the port is the scheme's default.
     pub fn has_default_port(&self) -> bool {
-        self.port == if self.is_https() { 443 } else { 80 }
+        default_port(&self.scheme) == Some(self.port)
     }
 
     /// Returns the host; an IPv6 address without its brackets.
     pub fn bare_host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+}
+
+/// Returns the default port of a scheme, if it has one.
+pub(super) fn default_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "http" => Some(80),
+        "https" => Some(443),
+        "redis" | "rediss" => Some(6379),
+        _ => None,
     }
 }
 

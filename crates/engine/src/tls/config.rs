@@ -75,8 +75,17 @@ impl Tls {
     }
 
     pub(crate) fn for_http2(&self) -> Tls {
+        self.with_alpn(vec![HTTP2.to_vec()])
+    }
+
+    /// Returns these settings for a protocol that TLS does not agree on.
+    pub(crate) fn without_alpn(&self) -> Tls {
+        self.with_alpn(Vec::new())
+    }
+
+    fn with_alpn(&self, protocols: Vec<Vec<u8>>) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
-        config.alpn_protocols = vec![HTTP2.to_vec()];
+        config.alpn_protocols = protocols;
         Tls { config: Arc::new(config), ..self.clone() }
     }
 

@@ -4,7 +4,7 @@ use truetail_model::time::Timestamp;
 
 use super::Worker;
 use crate::placement::{Placement, Requester};
-use crate::protocol::{Conversation, Protocol, Tag};
+use crate::protocol::{Beginning, Conversation, Protocol, Tag};
 use crate::worker_instant::WorkerInstant;
 
 /// Most waiting requests that are placed in a row. The next turn of the worker places the rest.
@@ -35,7 +35,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let Some(connection) = self.connections.open(slot) else { return };
         let exchange = self.in_flight.get(tag);
         exchange.connection = Some(slot);
-        exchange.key = connection.conversation.begin(&self.protocol, tag, exchange.request, now, &mut self.events);
+        let begins = Beginning { tag, request: exchange.request, arrival: exchange.arrival, now };
+        exchange.key = connection.conversation.begin(&self.protocol, begins, &mut self.events);
         if self.connections.placement.sends_together() {
             self.connections.touch(slot);
             self.handle_events(slot, now, None);

@@ -9,7 +9,7 @@ use truetail_model::time::Nanos;
 
 fn ask(url: &str, timeout_ms: u64) -> Result<u16, PreflightError> {
     let mut target = Target::resolve(Method::Get, url, &[], Vec::new()).unwrap();
-    preflight(&mut target, Nanos::from_millis(timeout_ms)).map(|met| met.status)
+    preflight(&mut target, Nanos::from_millis(timeout_ms)).map(|met| met.status.unwrap())
 }
 
 #[test]

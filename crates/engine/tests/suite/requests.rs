@@ -216,7 +216,7 @@ fn a_socket_in_the_file_system_is_asked_whatever_the_url_says() {
     let way = AddressOverrides { unix_socket: Some(path.clone()), ..AddressOverrides::default() };
     let mut plan = open("http://127.0.0.1:9/", 1000.0, 50);
     plan.target = Target::for_origin(RequestSet::single(&request), request.origin(), &way).unwrap();
-    assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
+    assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, Some(200));
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, plan.target.endpoint()), (50, &Endpoint::Unix(path)));
     // The kernel does not stamp data from Unix sockets, and is not asked to.

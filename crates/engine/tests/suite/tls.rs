@@ -42,7 +42,7 @@ fn connect_failed(measured: &RunOutput) -> Cause {
 fn ask(url: &str, options: &TlsOptions) -> Result<u16, PreflightError> {
     let mut target = Target::resolve(Method::Get, url, &[], Vec::new()).unwrap();
     target.secure(options).unwrap();
-    preflight(&mut target, Nanos::from_secs(10)).map(|met| met.status)
+    preflight(&mut target, Nanos::from_secs(10)).map(|met| met.status.unwrap())
 }
 
 fn fault(url: &str, options: &TlsOptions) -> TlsFault {

@@ -146,6 +146,10 @@ causes! {
     Http2Protocol = "http2_protocol", "the server broke the rules of HTTP/2";
     /// HTTP/2: more data than a window allows, or a window above the maximum.
     Http2Window = "http2_window", "the server broke the flow control of HTTP/2";
+    /// Messages: bytes that break the framing.
+    BadMessage = "bad_message", "a message broke the framing of its channel";
+    /// Messages: one that is larger, or nested deeper, than this tool accepts.
+    MessageTooLarge = "message_too_large", "message too large";
     /// A callable raised an error.
     Raised = "raised", "the callable raised an exception";
 }

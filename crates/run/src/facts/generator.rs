@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::messages::MessageBooks;
+
 /// Statistics of the generator about itself and its machine.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct GeneratorStats {
@@ -39,6 +41,9 @@ pub struct GeneratorStats {
     /// HTTP/2 statistics; `None` without HTTP/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<Http2Stats>,
+    /// Books of messages: `messages` in `run.json`. `None` without messages.
+    #[serde(skip)]
+    pub messages: Option<MessageBooks>,
     /// Idle connections that were closed because bytes arrived without a request.
     pub stray_answers: u64,
     /// Lines in answer heads that are not header fields and were skipped; `None` if no line was skipped.
@@ -119,6 +124,7 @@ impl GeneratorStats {
             either(self.connections_available, part.connections_available, u64::saturating_add);
         self.connections_limited_by = either(self.connections_limited_by, part.connections_limited_by, Ord::min);
         self.streams = either(self.streams, part.streams, Http2Stats::merged_with);
+        self.messages = either(self.messages, part.messages, MessageBooks::merged_with);
         self.ticks = either(self.ticks, part.ticks, Ticks::merged_with);
         self.skipped_lines = either(self.skipped_lines, part.skipped_lines, SkippedLines::merged_with);
         self.busiest_worker_cpu_ns = self.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);

@@ -8,6 +8,7 @@ mod gap_map;
 mod generator;
 mod llm;
 mod llm_finish;
+mod messages;
 mod mix;
 mod offered;
 mod sampled;
@@ -38,6 +39,7 @@ pub use generator::{
 };
 pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
 pub use llm_finish::{FinishCounts, FinishReason};
+pub use messages::{MessageBooks, MessageConfig};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;

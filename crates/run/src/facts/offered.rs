@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::arrival::Spacing;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
+use super::messages::MessageConfig;
 use super::mix::{ANY_METHOD, Mix};
 
 /// The load that a run offered: `scenario` in `run.json`.
@@ -44,6 +45,9 @@ pub struct OfferedLoad {
     /// HTTP/2 settings; `None` for HTTP/1.1, and for runs without HTTP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http2: Option<Http2Config>,
+    /// Protocol of messages on channels; `None` for HTTP, and for runs without a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageConfig>,
     /// True if the user wants to measure a service that only fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_errors: bool,
@@ -87,6 +91,7 @@ impl OfferedLoad {
             connections: limits.connections,
             connection_per_session: workload.has_connection_per_session(),
             http2: None,
+            messages: None,
             allow_errors: false,
             timeout_ns: limits.timeout.map(|timeout| timeout.0),
             drain_ns: limits.drain.0,

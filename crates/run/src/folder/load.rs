@@ -23,8 +23,8 @@ use super::{
 use crate::limits::too_large;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, Run, SessionFacts, SessionTime, SessionTimes, StreamDetail, StreamTime,
-    StreamTimes, Verdict, wire,
+    Facts, FailedAnswer, GateFinding, GeneratorStats, Run, SessionFacts, SessionTime, SessionTimes, StreamDetail,
+    StreamTime, StreamTimes, Verdict, wire,
 };
 
 /// Upper bound of the intervals that any program writes: two years.
@@ -136,7 +136,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         elapsed_ns: run_file.elapsed_ns,
         offered: run_file.scenario,
         host: run_file.host,
-        generator: run_file.generator,
+        generator: run_file.generator.map(|generator| GeneratorStats { messages: run_file.messages, ..generator }),
         interrupted: run_file.interrupted,
         cut_short: run_file.cut_short,
         checkpoint: run_file.checkpoint,

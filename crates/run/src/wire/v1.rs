@@ -13,8 +13,8 @@ use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, CheckpointFacts, Claims, ClosedLoopShadow, Distribution, Facts, Findings,
-    GateFinding, GeneratorStats, HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, Shards,
-    StartFacts, StripeFacts, TargetBooks, TargetFindings, Uncertainty, Verdict,
+    GateFinding, GeneratorStats, HostInfo, MessageBooks, MetricDistributions, OfferedLoad, Run, RunSource, Settling,
+    Shards, StartFacts, StripeFacts, TargetBooks, TargetFindings, Uncertainty, Verdict,
 };
 
 /// Value of the field `schema`.
@@ -89,6 +89,9 @@ pub struct RunFile {
     /// Sessions; omitted without a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionFile>,
+    /// Books of messages besides their replies; omitted without messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageBooks>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Answers per second of the schedule, or until the last answer if some came later; null if unknown.
@@ -267,6 +270,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         targets: findings.targets.clone(),
         stream: facts.stream.as_ref().map(|streams| StreamFile::new(streams, findings)),
         sessions: facts.sessions.as_ref().map(|sessions| SessionFile::new(sessions, findings)),
+        messages: facts.generator.as_ref().and_then(|generator| generator.messages),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),

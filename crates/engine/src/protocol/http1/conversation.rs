@@ -9,7 +9,7 @@ use super::part::Part;
 use super::response::{AnswerEnd, Parsed, ResponseParser};
 use super::source::RequestSource;
 use crate::protocol::observer::{AnswerHead, HeadFields, Trailers};
-use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
+use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// HTTP/1.1 for all connections of a worker.
@@ -84,7 +84,8 @@ impl Http1Conversation {
 
 impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation {
     #[inline]
-    fn begin(&mut self, protocol: &Http1<R>, tag: Tag, request: RequestId, _: Timestamp, _: &mut Events) -> u32 {
+    fn begin(&mut self, protocol: &Http1<R>, begins: Beginning, _: &mut Events) -> u32 {
+        let Beginning { tag, request, .. } = begins;
         self.parser.start(protocol.requests.is_head_request(request));
         self.current = Some((tag, request));
         self.sent = 0;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
 use super::conversation::{Http2, Http2Conversation};
 use super::field_blocks::FieldBlocks;
 use super::frame::{self, FrameHeader, kind};
-use crate::protocol::{Conversation, Event, Events, Flow, Protocol};
+use crate::protocol::{Beginning, Conversation, Event, Events, Flow, Protocol};
 use crate::target::method::Method;
 use crate::target::request::Request;
 use crate::target::request_set::{RequestId, RequestSet};
@@ -51,7 +52,9 @@ impl TestConnection {
                 connection.send();
             }
             let request = RequestId { target: 0, row: 0 };
-            connection.conversation.begin(&connection.protocol, tag, request, NOW, &mut Events::default());
+            let arrival = Arrival { index: tag.into(), intended_start: NOW };
+            let begins = Beginning { tag, request, arrival, now: NOW };
+            connection.conversation.begin(&connection.protocol, begins, &mut Events::default());
         }
         if unsent == 0 {
             connection.send();

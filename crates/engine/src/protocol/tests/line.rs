@@ -3,8 +3,7 @@
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
-use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
-use crate::target::request_set::RequestId;
+use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 
 /// Every request is this line.
 const REQUEST: &[u8] = b"hello\n";
@@ -44,8 +43,8 @@ impl LineConversation {
 }
 
 impl Conversation<Line> for LineConversation {
-    fn begin(&mut self, _: &Line, tag: Tag, _: RequestId, _: Timestamp, _: &mut Events) -> u32 {
-        *self = LineConversation { current: Some(tag), ..LineConversation::default() };
+    fn begin(&mut self, _: &Line, begins: Beginning, _: &mut Events) -> u32 {
+        *self = LineConversation { current: Some(begins.tag), ..LineConversation::default() };
         0
     }
 

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
-use super::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
+use super::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::request_set::RequestId;
 use cases::{BODY, Case, OfHttp1, OfHttp1InRun, OfHttp2, OfHttp2InRun, OfLine, OfNumbered};
 pub(crate) use line::Line;
@@ -20,6 +21,11 @@ pub(crate) use line::Line;
 const ANY: RequestId = RequestId { target: 0, row: 0 };
 const NOW: Timestamp = Timestamp::ZERO;
 const OK: Outcome = Outcome::Response { status: 200 };
+
+/// Returns the begin of a request of this tag.
+pub(crate) fn begins(tag: Tag) -> Beginning {
+    Beginning { tag, request: ANY, arrival: Arrival { index: tag.into(), intended_start: NOW }, now: NOW }
+}
 
 /// A connection whose transport and server are played by the test, with all its events.
 struct Client<C: Case> {
@@ -51,7 +57,7 @@ impl<C: Case> Client<C> {
 
     fn begin(&mut self, tag: Tag) -> u32 {
         assert!(self.conversation.has_room(), "no room for request {tag}");
-        self.with(|client, events| client.conversation.begin(&client.protocol, tag, ANY, NOW, events))
+        self.with(|client, events| client.conversation.begin(&client.protocol, begins(tag), events))
     }
 
     /// Lets the transport take at most `most` bytes.

@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
-use crate::target::request_set::RequestId;
+use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 
 /// A peer that is silent for this long while a request waits is asked for a sign of life, and given up as long after.
 pub(crate) const SILENCE: Nanos = Nanos::from_millis(50);
@@ -106,7 +105,8 @@ impl NumberedConversation {
 }
 
 impl Conversation<Numbered> for NumberedConversation {
-    fn begin(&mut self, _: &Numbered, tag: Tag, _: RequestId, now: Timestamp, _: &mut Events) -> u32 {
+    fn begin(&mut self, _: &Numbered, begins: Beginning, _: &mut Events) -> u32 {
+        let Beginning { tag, now, .. } = begins;
         if self.waiting.is_empty() {
             self.heard = now;
         }

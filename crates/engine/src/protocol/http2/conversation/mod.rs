@@ -20,8 +20,7 @@ use truetail_model::time::Timestamp;
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
 use super::source::FieldSource;
-use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
-use crate::target::request_set::RequestId;
+use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry};
 use outbox::Outbox;
 use reassembly::Reassembly;
 use streams::Streams;
@@ -58,6 +57,10 @@ impl<F: FieldSource> Protocol for Http2<F> {
     type Conversation = Http2Conversation;
 
     fn carries_several(&self) -> bool {
+        true
+    }
+
+    fn has_streams(&self) -> bool {
         true
     }
 
@@ -254,8 +257,8 @@ impl Http2Conversation {
 }
 
 impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
-    fn begin(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId, _: Timestamp, events: &mut Events) -> u32 {
-        let id = self.open(protocol, tag, request);
+    fn begin(&mut self, protocol: &Http2<F>, begins: Beginning, events: &mut Events) -> u32 {
+        let id = self.open(protocol, begins.tag, begins.request);
         self.report(events);
         id
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use truetail_model::record::Outcome;
 
 use super::super::{Http2, Http2Conversation, frame, kind};
-use super::{ANY, NOW};
+use super::NOW;
 use crate::protocol::http2::FieldBlocks;
 use crate::protocol::http2::frame::{FrameHeader, flag, put, put_number};
+use crate::protocol::tests::begins;
 use crate::protocol::{Closed, Conversation, Ended, Event, Events, Flow, Tag};
 use crate::target::method::Method;
 use crate::target::request::Request;
@@ -44,7 +45,7 @@ impl Client {
     }
 
     pub(super) fn begin(&mut self, tag: Tag) -> u32 {
-        self.conversation.begin(&self.protocol, tag, ANY, NOW, &mut Events::default())
+        self.conversation.begin(&self.protocol, begins(tag), &mut Events::default())
     }
 
     /// Takes and returns the pending output.

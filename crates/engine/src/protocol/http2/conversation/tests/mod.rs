@@ -9,7 +9,6 @@ use crate::protocol::http2::TestConnection;
 use crate::protocol::http2::frame::{FrameHeader, LONGEST, flag};
 use client::{Client, Script, ended, frames};
 
-const ANY: RequestId = RequestId { target: 0, row: 0 };
 const NOW: Timestamp = Timestamp::ZERO;
 const OK: Outcome = Outcome::Response { status: 200 };
 
@@ -286,7 +285,7 @@ fn a_peer_that_does_not_read_gets_nothing_new_until_it_does() {
     let mut begun = 0;
     let mut events = Events::default();
     while client.conversation.has_room() {
-        client.conversation.begin(&client.protocol, begun, ANY, NOW, &mut events);
+        client.conversation.begin(&client.protocol, crate::protocol::tests::begins(begun), &mut events);
         begun += 1;
         // A cancelled request leaves no room for another.
         client.conversation.cancel(2 * begun - 1, &mut events);

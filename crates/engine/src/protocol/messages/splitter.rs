@@ -1,0 +1,164 @@
+//! Splits the bytes of a channel into messages, however they are cut.
+
+use memchr::memchr;
+use truetail_model::record::Cause;
+
+use super::framing::{Framing, MAX_MESSAGE};
+use super::redis::{self, Redis, Reply};
+
+/// A part of the bytes that a channel received.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part<'a> {
+    /// The first byte of a message arrived, or of its frame.
+    Begin {
+        /// True if the message is no reply.
+        is_push: bool,
+    },
+    /// Content of the message, without its frame. Of Redis, the bytes as sent.
+    Bytes(&'a [u8]),
+    End {
+        kind: Reply,
+        /// Bytes of the message and its frame.
+        wire_bytes: u64,
+    },
+}
+
+/// Progress within the message that is being received.
+#[derive(Clone, Debug)]
+pub(super) struct Splitter {
+    /// Bytes received of it, with its frame.
+    wire_bytes: u64,
+    at: At,
+}
+
+#[derive(Clone, Debug)]
+enum At {
+    /// In the message of a delimiter. The first `held` bytes of the delimiter have arrived, and may be content.
+    Content {
+        held: usize,
+    },
+    /// In the length: the number so far, and the bytes of it that are missing.
+    Length {
+        value: u64,
+        missing: u8,
+    },
+    /// In a message of which this many bytes are missing.
+    Missing(u64),
+    Redis(Box<Redis>),
+}
+
+impl Splitter {
+    pub(super) fn new(framing: &Framing) -> Splitter {
+        Splitter { wire_bytes: 0, at: At::new(framing) }
+    }
+
+    /// Returns the bytes of the message that is being received, with its frame.
+    pub(super) fn wire_bytes(&self) -> u64 {
+        self.wire_bytes
+    }
+
+    /// Takes the bytes up to the end of the next part, or all, and tells `sink` the parts in them. Returns true at the
+    /// end of a message.
+    ///
+    /// # Errors
+    /// [`Cause::BadMessage`] and [`Cause::MessageTooLarge`].
+    pub(super) fn feed<'a>(
+        &mut self,
+        framing: &'a Framing,
+        bytes: &mut &'a [u8],
+        sink: &mut impl FnMut(Part<'a>),
+    ) -> Result<bool, Cause> {
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        if self.wire_bytes == 0 {
+            sink(Part::Begin { is_push: *framing == Framing::Redis && redis::is_push(bytes[0]) });
+        }
+        let all = *bytes;
+        let mut kind = Reply::Good;
+        let (taken, is_over) = match (&mut self.at, framing) {
+            (At::Content { held }, Framing::Delimiter(end)) => content(all, end, held, sink),
+            (At::Length { value, missing }, Framing::Length { bytes, big_endian }) => {
+                let read = all.len().min(usize::from(*missing));
+                for byte in &all[..read] {
+                    let done = u32::from(*bytes - *missing);
+                    *value = if *big_endian {
+                        *value << 8 | u64::from(*byte)
+                    } else {
+                        *value | u64::from(*byte) << (8 * done)
+                    };
+                    *missing -= 1;
+                }
+                let (value, missing) = (*value, *missing);
+                if missing == 0 {
+                    if value > MAX_MESSAGE {
+                        return Err(Cause::MessageTooLarge);
+                    }
+                    self.at = At::Missing(value);
+                }
+                (read, missing == 0 && value == 0)
+            }
+            (At::Missing(missing), _) => {
+                let read = (all.len() as u64).min(*missing) as usize;
+                *missing -= read as u64;
+                sink(Part::Bytes(&all[..read]));
+                (read, *missing == 0)
+            }
+            (At::Redis(redis), _) => {
+                let (read, reply) = redis.feed(all)?;
+                sink(Part::Bytes(&all[..read]));
+                kind = reply.unwrap_or(Reply::Good);
+                (read, reply.is_some())
+            }
+            (At::Content { .. } | At::Length { .. }, _) => unreachable!("a splitter keeps its framing"),
+        };
+        self.wire_bytes += taken as u64;
+        *bytes = &all[taken..];
+        if is_over {
+            sink(Part::End { kind, wire_bytes: self.wire_bytes });
+            *self = Splitter::new(framing);
+        }
+        Ok(is_over)
+    }
+}
+
+impl At {
+    fn new(framing: &Framing) -> At {
+        match framing {
+            Framing::Delimiter(_) => At::Content { held: 0 },
+            Framing::Length { bytes, .. } => At::Length { value: 0, missing: *bytes },
+            Framing::Fixed(bytes) => At::Missing(u64::from(*bytes)),
+            Framing::Redis => At::Redis(Box::default()),
+        }
+    }
+}
+
+/// Takes bytes up to the end of the delimiter, or all. `held`: bytes of the delimiter that have matched so far.
+fn content<'a>(all: &'a [u8], end: &'a [u8], held: &mut usize, sink: &mut impl FnMut(Part<'a>)) -> (usize, bool) {
+    let mut at = 0;
+    while at < all.len() {
+        if *held == 0 {
+            let found = memchr(end[0], &all[at..]).map_or(all.len(), |found| at + found);
+            if found > at {
+                sink(Part::Bytes(&all[at..found]));
+            }
+            at = found;
+            if at == all.len() {
+                break;
+            }
+        }
+        if all[at] == end[*held] {
+            *held += 1;
+            at += 1;
+            if *held == end.len() {
+                return (at, true);
+            }
+        } else {
+            // The held bytes are content, but for those that may begin the delimiter anew.
+            let kept = (0..*held).rev().find(|kept| end[..*kept] == end[*held - kept..*held]).unwrap_or(0);
+            sink(Part::Bytes(&end[..*held - kept]));
+            *held = kept;
+        }
+    }
+    (all.len(), false)
+}

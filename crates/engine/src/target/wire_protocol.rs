@@ -1,0 +1,47 @@
+//! The protocol of a run.
+
+use std::fmt;
+
+use crate::protocol::messages::MessageOptions;
+
+/// The protocol of the requests of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WireProtocol {
+    /// Requests over HTTP.
+    Http(HttpVersion),
+    /// Messages on channels.
+    Messages(MessageOptions),
+}
+
+/// The version of HTTP that a run uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HttpVersion {
+    /// HTTP/1.1: one request at a time on a connection.
+    Http1,
+    /// HTTP/2: many requests at a time on a connection.
+    Http2,
+}
+
+impl WireProtocol {
+    /// Returns the version of HTTP, if the protocol is HTTP.
+    pub fn http_version(&self) -> Option<HttpVersion> {
+        match self {
+            WireProtocol::Http(version) => Some(*version),
+            WireProtocol::Messages(_) => None,
+        }
+    }
+
+    /// Returns true if all requests share connections, each of which carries several at once.
+    pub fn shares_connections(&self) -> bool {
+        *self != WireProtocol::Http(HttpVersion::Http1)
+    }
+}
+
+impl fmt::Display for HttpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            HttpVersion::Http1 => "HTTP/1.1",
+            HttpVersion::Http2 => "HTTP/2",
+        })
+    }
+}

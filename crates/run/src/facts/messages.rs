@@ -1,0 +1,50 @@
+//! Messages on channels: what was asked for, and what came without a match.
+
+use serde::{Deserialize, Serialize};
+
+/// Requested protocol of the messages.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MessageConfig {
+    /// The end of each message, as `--framing` has it, or `redis`.
+    pub framing: String,
+    /// The message that a reply belongs to, as `--match` has it.
+    pub matching: String,
+}
+
+/// Books of what a run received besides one reply for each message.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct MessageBooks {
+    /// Replies whose id no message had, or that have no id.
+    pub unmatched: u64,
+    /// Replies whose id belongs to a message that had its reply already.
+    pub doubled: u64,
+    /// Messages that nobody asked for.
+    pub pushes: u64,
+    /// Replies to messages that had timed out by then.
+    pub late: u64,
+    /// Replies that say that the command failed; they are answers, and errors in `error-rate`. Without the warm-up.
+    pub error_replies: u64,
+    /// Channels that ended before the run did.
+    pub channels_lost: u64,
+}
+
+impl MessageBooks {
+    /// Returns the books with this number of lost channels.
+    #[must_use]
+    pub fn with_channels_lost(self, channels_lost: u64) -> MessageBooks {
+        MessageBooks { channels_lost, ..self }
+    }
+
+    /// Adds the books of another worker or machine. Sums saturate, since files may hold any numbers.
+    #[must_use]
+    pub fn merged_with(self, other: MessageBooks) -> MessageBooks {
+        MessageBooks {
+            unmatched: self.unmatched.saturating_add(other.unmatched),
+            doubled: self.doubled.saturating_add(other.doubled),
+            pushes: self.pushes.saturating_add(other.pushes),
+            late: self.late.saturating_add(other.late),
+            error_replies: self.error_replies.saturating_add(other.error_replies),
+            channels_lost: self.channels_lost.saturating_add(other.channels_lost),
+        }
+    }
+}
