@@ -47,12 +47,14 @@ pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFile
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
 pub use protocol::messages::{Framing, Matching, MessageOptions, UnknownFraming, UnknownMatching, redis_command};
+pub use protocol::messages::{bytes_of_hex, with_sequence_number};
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, SessionScript, Trailers,
 };
 pub use result::RunOutput;
 pub use run::{EngineError, run};
 pub use target::base_url::BaseUrl;
+pub use target::channel_url::ChannelUrl;
 pub use target::credentials::{credentials_in, without_credentials};
 pub use target::endpoint::Endpoint;
 pub use target::error::TargetError;

@@ -14,6 +14,7 @@
 //! | `placeholder` | `{{name}}` in a text |
 //! | `json_text` | bodies that are JSON, with placeholders in them |
 //! | `llm` | the members that ask a language model for a stream |
+//! | `messages` | messages for channels |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `replay` | recorded arrivals, each with its request |
@@ -27,6 +28,7 @@ mod curl_options;
 mod input_error;
 mod json_text;
 mod llm;
+mod messages;
 mod placeholder;
 mod prepare;
 mod redact;
@@ -46,6 +48,7 @@ pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
 pub use llm::asking_for_stream;
+pub use messages::{MessageContent, MessageSpec, prepare_message};
 pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};

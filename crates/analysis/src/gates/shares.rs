@@ -15,7 +15,9 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
         Scope::Whole => (&run.snapshot.tally, &run.snapshot.statuses),
         Scope::Target(number) => (&run.facts.by_target[number].tally, &run.facts.by_target[number].statuses),
     };
-    let of_status: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    let of_replies = if scope == Scope::Whole { run.facts.error_replies().min(tally.responses) } else { 0 };
+    let of_status: u64 =
+        statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum::<u64>() + of_replies;
     let streams = run.facts.stream.as_ref().map(|streams| streams.tally).filter(|_| error_statuses);
     // An answer with an error event in its stream is complete, and has a good status. A cut stream is unanswered.
     let of_streams = streams.map_or(0, |tally| tally.server_error).min(tally.responses.saturating_sub(of_status));

@@ -28,6 +28,7 @@ fn answers(run: &Run) -> Option<ValidityIssue> {
     let statuses = &run.snapshot.statuses;
     let responses = run.snapshot.tally.responses;
     let errors: u64 = statuses.range(400..).map(|(_, count)| count).sum();
-    let all = responses > 0 && errors == responses;
-    all.then(|| ValidityIssue::AllFailed { responses, statuses: statuses.clone() })
+    let all = responses > 0 && errors.saturating_add(run.facts.error_replies()) >= responses;
+    let with_error = statuses.range(400..).map(|(status, count)| (*status, *count)).collect();
+    all.then_some(ValidityIssue::AllFailed { responses, statuses: with_error })
 }

@@ -154,6 +154,10 @@ const ALLOW_ERRORS: &str = "If this is what you want to measure, say --allow-err
 
 fn all_failed(responses: u64, statuses: &BTreeMap<u16, u64>) -> String {
     let statuses: Vec<String> = statuses.keys().map(u16::to_string).collect();
+    if statuses.is_empty() {
+        let all = all_of(responses, "reply was an error", "replies were errors");
+        return format!("{all}, so the times are those of failures: check the command. {ALLOW_ERRORS}");
+    }
     format!(
         "{} had an error status ({}), so the times are those of failures: check the URL, the method and the credentials. \
          {ALLOW_ERRORS}",

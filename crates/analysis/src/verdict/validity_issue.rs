@@ -58,7 +58,7 @@ pub enum ValidityIssue {
         #[serde(skip)]
         allowed: bool,
     },
-    /// Every answer had an error status: `statuses` counts each.
+    /// Every answer had an error status: `statuses` counts each. It is empty for error replies, which have none.
     AllFailed { responses: u64, statuses: BTreeMap<u16, u64> },
     /// Every session that began ended early.
     AllSessionsFailed { sessions: u64 },

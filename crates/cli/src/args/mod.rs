@@ -23,6 +23,7 @@ pub mod lab;
 pub mod live;
 pub mod man;
 pub mod merge;
+pub mod messages;
 pub mod page;
 pub mod replay;
 pub mod report;

@@ -6,6 +6,7 @@ mod generator;
 pub mod input;
 pub mod lab;
 pub mod load;
+mod messages;
 pub mod replay;
 pub mod request;
 pub mod rows;

@@ -13,9 +13,9 @@ use truetail_requests::{
     parse_targets, prepare, words_of_curl,
 };
 
-use super::input;
 use super::load::DEFAULT_SEED;
 use super::stream::ask_for_streams;
+use super::{input, messages};
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
@@ -24,6 +24,9 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// # Errors
 /// If the requests in arguments or files are not valid, or a host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
+    if messages::are_meant(args) {
+        return messages::target(args);
+    }
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
     let specs = match args.streams.llm {
         Some(llm) => ask_for_streams(specs, llm.api())?,
@@ -189,7 +192,7 @@ pub(super) fn wrong(problem: InputError) -> CliError {
     }
 }
 
-fn refused(error: TargetError) -> CliError {
+pub(super) fn refused(error: TargetError) -> CliError {
     match error {
         TargetError::Resolve { .. } => runtime_error(format!("{error}; check the name, or write an address")),
         TargetError::UnixSocket { .. } => runtime_error(format!("--unix-socket: {error}")),
@@ -212,7 +215,7 @@ fn read_body(file: &str) -> std::result::Result<Vec<u8>, String> {
     input::bytes(Path::new(file)).map_err(|error| error.message)
 }
 
-fn body(args: &RunArgs) -> Result<Vec<u8>> {
+pub(super) fn body(args: &RunArgs) -> Result<Vec<u8>> {
     match (&args.data, &args.data_file) {
         (Some(_), Some(_)) => Err(usage_error("--data and --data-file contradict each other; a request has one body")),
         (Some(text), None) => Ok(text.clone().into_bytes()),
@@ -275,7 +278,7 @@ pub(super) fn order(args: &RunArgs) -> FeedOrder {
     }
 }
 
-fn way(args: &RunArgs) -> Result<AddressOverrides> {
+pub(super) fn way(args: &RunArgs) -> Result<AddressOverrides> {
     if args.unix_socket.is_some() && !args.resolve.is_empty() {
         return Err(usage_error("--unix-socket and --resolve contradict each other; give one of them"));
     }

@@ -7,7 +7,7 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
 use truetail_run::EndClock;
 
-use super::{checks, flow, generator, load, replay, request, rows, stream, stripe, tls};
+use super::{checks, flow, generator, load, messages, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
 use crate::baseline;
@@ -97,6 +97,7 @@ pub struct RunFiles {
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::for_run(&args);
+    messages::refuse_elsewhere(&args)?;
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;

@@ -29,6 +29,7 @@ mod k8s;
 mod lab;
 mod llm;
 mod load;
+mod messages;
 #[path = "../../../../tests/missing.rs"]
 mod missing;
 mod page;

@@ -1,6 +1,7 @@
 //! The target of a run: its origins, their endpoints, TLS, and the requests.
 
 pub(crate) mod base_url;
+pub(crate) mod channel_url;
 pub(crate) mod credentials;
 pub(crate) mod destination;
 pub(crate) mod endpoint;

@@ -131,9 +131,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
         self.begin_on(slot, tag, now);
         self.flush(slot, now);
-        if self.connections.waiting() > 0 {
-            self.update_capacity(now);
-        }
+        self.update_capacity(now);
         if handshake.is_some() {
             self.receive_early(token, now);
         }

@@ -4,6 +4,7 @@ mod addresses;
 mod callable;
 mod http2;
 mod http_version;
+mod messages;
 mod origins;
 mod outcomes;
 mod parts_of_an_answer;

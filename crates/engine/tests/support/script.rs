@@ -25,7 +25,7 @@ pub fn scripted(mut plan: Plan) -> Plan {
     });
     let steps = RequestSet::from_steps(steps.collect()).unwrap();
     let mut target = Target::for_origin(steps, plan.target.origin().clone(), &AddressOverrides::default()).unwrap();
-    if plan.target.http_version() == HttpVersion::Http2 {
+    if plan.target.protocol().http_version() == Some(HttpVersion::Http2) {
         target.use_http2().unwrap();
     }
     plan.target = target;

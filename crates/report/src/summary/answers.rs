@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use truetail_model::record::{Cause, Tally};
-use truetail_run::{Findings, Run};
+use truetail_run::{Findings, MessageBooks, Run};
 
 use super::labelled::{LabelledText, beside_margin, labelled_lines, labelled_texts};
 use crate::number;
@@ -11,7 +11,9 @@ use crate::style::{Emphasis, Style};
 
 /// Returns the shares and the [`answer_details`].
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let has_errors = run.snapshot.statuses.keys().any(|status| *status >= 400) || findings.tally.unanswered() > 0;
+    let has_errors = run.snapshot.statuses.keys().any(|status| *status >= 400)
+        || findings.tally.unanswered() > 0
+        || run.facts.error_replies() > 0;
     let colored = |line: String| if has_errors { style.emphasize(Emphasis::Doubt, &line) } else { line };
     let shares = beside_margin(&answer_shares(run, findings), style).into_iter().map(colored);
     [labelled_lines("Answers", shares, style), labelled_texts(answer_details(run, findings), style)].concat()
@@ -23,6 +25,7 @@ pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
     let unanswered = (!unanswered.is_empty()).then(|| unanswered.join(" · "));
     let texts = [
         ("Statuses", statuses(&run.snapshot.statuses)),
+        ("Replies", run.facts.messages().and_then(unusual_replies)),
         ("Unanswered", unanswered),
         ("Errors", errors(&run.snapshot.causes)),
     ];
@@ -56,6 +59,21 @@ fn statuses(statuses: &BTreeMap<u16, u64>) -> Option<String> {
     let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
     let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
     (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
+}
+
+/// Formats what channels received besides one good reply for each message, and lost channels; `None` if nothing.
+fn unusual_replies(books: MessageBooks) -> Option<String> {
+    let parts = [
+        (books.error_replies, "error replies"),
+        (books.unmatched, "unmatched"),
+        (books.doubled, "doubled"),
+        (books.late, "late, after the timeout"),
+        (books.pushes, "that nobody asked for"),
+        (books.channels_lost, "channels lost"),
+    ];
+    let told: Vec<_> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", number::count(*n))).collect();
+    (!told.is_empty()).then(|| told.join(" · "))
 }
 
 /// Returns each outcome without an answer that occurred, with its count.

@@ -126,6 +126,14 @@ fn readable(profile: &str) -> String {
 
 /// Describes the limits on connections and on simultaneous requests, if any, and HTTP/2.
 fn connections(offered: &OfferedLoad) -> Option<String> {
+    if let Some(messages) = &offered.messages {
+        let channels = offered.connections.map_or("a channel for each thread".to_owned(), |n| match n {
+            1 => "one channel".to_owned(),
+            n => format!("{} channels", number::count(n.into())),
+        });
+        let matched = if messages.matching == "order" { "" } else { &format!(", matched by {}", messages.matching) };
+        return Some(format!("{channels}, framing {}{matched}", messages.framing));
+    }
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));
     if offered.connection_per_session {

@@ -138,6 +138,16 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Returns the books of messages, if the requests were messages.
+    pub fn messages(&self) -> Option<MessageBooks> {
+        self.generator.as_ref()?.messages
+    }
+
+    /// Returns the number of measured answers without a status that say that the request failed.
+    pub fn error_replies(&self) -> u64 {
+        self.messages().map_or(0, |messages| messages.error_replies)
+    }
+
     /// Returns this machine's share of the user's limit on connections.
     pub fn connections_here(&self) -> Option<u32> {
         let stripe = self.stripe.as_ref().and_then(StripeFacts::stripe).unwrap_or(Stripe::WHOLE);

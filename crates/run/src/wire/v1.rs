@@ -270,7 +270,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         targets: findings.targets.clone(),
         stream: facts.stream.as_ref().map(|streams| StreamFile::new(streams, findings)),
         sessions: facts.sessions.as_ref().map(|sessions| SessionFile::new(sessions, findings)),
-        messages: facts.generator.as_ref().and_then(|generator| generator.messages),
+        messages: facts.messages(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),

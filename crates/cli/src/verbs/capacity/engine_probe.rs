@@ -248,7 +248,7 @@ fn errors(run: &Run) -> u64 {
     let statuses: u64 = run.snapshot.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
     let tally = &run.snapshot.tally;
     let cut_off = if run.facts.interrupted { tally.never_issued + tally.in_flight_at_end } else { 0 };
-    tally.unanswered().saturating_sub(cut_off) + statuses
+    tally.unanswered().saturating_sub(cut_off) + statuses + run.facts.error_replies()
 }
 
 /// Returns the time from the origin to the last intended start, rounded up to a second.

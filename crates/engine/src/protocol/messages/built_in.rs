@@ -38,6 +38,11 @@ impl BuiltIns {
     }
 }
 
+/// Returns the message that `{{seq}}` makes of a text for the arrival of this index.
+pub fn with_sequence_number(text: &[u8], index: u64) -> Vec<u8> {
+    fill(text, &index.to_string())
+}
+
 fn fill(text: &[u8], seq: &str) -> Vec<u8> {
     let mut filled = Vec::with_capacity(text.len() + seq.len());
     let mut from = 0;

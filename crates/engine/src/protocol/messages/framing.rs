@@ -44,7 +44,7 @@ impl FromStr for Framing {
             "crlf" if value.is_empty() => Some(Framing::Delimiter(b"\r\n".to_vec())),
             "nul" if value.is_empty() => Some(Framing::Delimiter(vec![0])),
             "delimiter" => {
-                hex(value).filter(|bytes| (1..=MAX_DELIMITER).contains(&bytes.len())).map(Framing::Delimiter)
+                bytes_of_hex(value).filter(|bytes| (1..=MAX_DELIMITER).contains(&bytes.len())).map(Framing::Delimiter)
             }
             "length" => length(value),
             "fixed" => value.parse().ok().filter(|bytes| (1..=MAX_MESSAGE as u32).contains(bytes)).map(Framing::Fixed),
@@ -65,8 +65,8 @@ fn length(text: &str) -> Option<Framing> {
     Some(Framing::Length { bytes, big_endian })
 }
 
-/// Reads bytes in hexadecimal: an even number of digits.
-pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
+/// Reads bytes in hexadecimal; `None` if the text is not an even number of digits.
+pub fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     let is_hex = digits.len() % 2 == 0 && digits.iter().all(u8::is_ascii_hexdigit);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

@@ -27,8 +27,9 @@ use truetail_run::MessageBooks;
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestSet;
 use built_in::BuiltIns;
+pub use built_in::with_sequence_number;
 use conversation::Channel;
-pub use framing::{Framing, UnknownFraming, redis_command};
+pub use framing::{Framing, UnknownFraming, bytes_of_hex, redis_command};
 pub use matching::{Matching, UnknownMatching};
 
 /// The protocol of a channel.

@@ -1,0 +1,111 @@
+//! Messages of `truetail run`, and the channels that they are sent on.
+
+use truetail_engine::{ChannelUrl, Framing, Matching, MessageOptions, Target};
+use truetail_requests::{Feed, Location, MessageContent, MessageSpec, prepare_message, split_into_bytes};
+
+use super::load::DEFAULT_SEED;
+use super::request;
+use crate::args::run::RunArgs;
+use crate::error::{Result, usage_error};
+
+/// Returns true if the URL is that of a channel.
+pub fn are_meant(args: &RunArgs) -> bool {
+    args.url.as_deref().is_some_and(ChannelUrl::is_meant)
+}
+
+/// Refuses options of messages without the URL of a channel.
+///
+/// # Errors
+/// If there is one.
+pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
+    match args.messages.given().next().filter(|_| !are_meant(args)) {
+        Some(option) => Err(usage_error(format!(
+            "{option} is for messages on a channel; write a URL such as tcp://HOST:PORT or redis://HOST:PORT"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Returns the target of messages.
+///
+/// # Errors
+/// If the URL, the options or the rows are not valid, or the host does not resolve.
+pub fn target(args: &RunArgs) -> Result<Target> {
+    refuse_http(args)?;
+    let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
+    let (framing, content) = if channel.is_redis() { command(args)? } else { framed(args)? };
+    let options = MessageOptions { framing, matching: args.messages.matching.clone().unwrap_or(Matching::Order) };
+    let data = request::data(args)?;
+    let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
+    let source = if channel.is_redis() { "--command" } else { "--data" };
+    let spec = MessageSpec { location: Location::named(source), url: channel.origin.to_string(), content };
+    let messages = prepare_message(&spec, &options, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
+    let mut target = Target::for_origin(messages, channel.origin, &request::way(args)?).map_err(request::refused)?;
+    target.use_messages(options);
+    Ok(target)
+}
+
+/// Refuses options that are about HTTP.
+fn refuse_http(args: &RunArgs) -> Result<()> {
+    let http = [
+        ("--method", args.method.is_some()),
+        ("--header", !args.header.is_empty()),
+        ("--body-type", args.body_type.is_some()),
+        ("--user", args.user.is_some()),
+        ("--http2", args.http2),
+        ("--max-streams", args.max_streams.is_some()),
+        ("--no-keepalive", args.no_keepalive),
+        ("--stream", args.streams.stream.is_some()),
+        ("--llm", args.streams.llm.is_some()),
+        ("--targets", args.targets.is_some()),
+        ("--curl", args.curl.is_some()),
+        ("--replay", args.replay.replay.is_some()),
+    ];
+    match http.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(usage_error(format!("{option} is for HTTP, and messages are sent on a channel"))),
+        None => Ok(()),
+    }
+}
+
+fn command(args: &RunArgs) -> Result<(Framing, MessageContent)> {
+    let others = [
+        ("--framing", args.messages.framing.is_some()),
+        ("--data", args.data.is_some()),
+        ("--data-file", args.data_file.is_some()),
+        ("--data-hex", args.messages.data_hex.is_some()),
+    ];
+    if let Some((option, _)) = others.iter().find(|(_, given)| *given) {
+        return Err(usage_error(format!(
+            "{option} is not for redis, which has its own framing; use --command 'GET key'"
+        )));
+    }
+    if args.messages.matching.as_ref().is_some_and(|matching| *matching != Matching::Order) {
+        return Err(usage_error("--match is not for redis, whose replies come in order"));
+    }
+    let text = args.messages.redis_command.as_deref().unwrap_or_default();
+    let words = split_into_bytes(text).map_err(|error| usage_error(format!("--command: {error}")))?;
+    if words.is_empty() {
+        return Err(usage_error("a redis URL needs a command; add --command 'GET key'"));
+    }
+    Ok((Framing::Redis, MessageContent::Command(words)))
+}
+
+fn framed(args: &RunArgs) -> Result<(Framing, MessageContent)> {
+    if args.messages.redis_command.is_some() {
+        return Err(usage_error("--command is for redis:// URLs; give the message with --data"));
+    }
+    let Some(framing) = args.messages.framing.clone() else {
+        let help = "--framing line, crlf, nul, length:4be, fixed:64 or delimiter:HEX";
+        return Err(usage_error(format!("a message on a TCP channel needs an end; add {help}")));
+    };
+    let content = match &args.messages.data_hex {
+        None => request::body(args)?,
+        Some(_) if args.data.is_some() || args.data_file.is_some() => {
+            return Err(usage_error("--data-hex and --data contradict each other; a message has one content"));
+        }
+        Some(digits) => truetail_engine::bytes_of_hex(digits).ok_or_else(|| {
+            usage_error(format!("--data-hex: '{digits}' is not an even number of hexadecimal digits"))
+        })?,
+    };
+    Ok((framing, MessageContent::Bytes(content)))
+}

@@ -1,0 +1,131 @@
+//! `truetail run` with messages on channels, from the flags to the report.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use super::support::{TestDir, assert_balanced, assert_complete};
+
+/// Starts a server that handles each connection by `serve`. Returns its host and port.
+fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let place = listener.local_addr().expect("an address").to_string();
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let serve = serve.clone();
+            thread::spawn(move || serve(socket));
+        }
+    });
+    place
+}
+
+/// Reads a command for Redis, and returns its words.
+fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
+    let mut line = || {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
+        Some(line.trim_end().to_owned())
+    };
+    let count: usize = line()?.strip_prefix('*')?.parse().ok()?;
+    // Words of the tests have no line breaks.
+    (0..count).map(|_| line().filter(|length| length.starts_with('$')).and_then(|_| line())).collect()
+}
+
+/// Returns a server that answers GET with the key, and everything else with an error.
+fn redis() -> String {
+    start(|mut socket| {
+        let mut reader = BufReader::new(socket.try_clone().ok()?);
+        loop {
+            let words = command(&mut reader)?;
+            let reply = match &words[..] {
+                [get, key] if get == "GET" => format!("${}\r\n{key}\r\n", key.len()),
+                _ => "-ERR unknown command\r\n".to_owned(),
+            };
+            socket.write_all(reply.as_bytes()).ok()?;
+        }
+    })
+}
+
+#[test]
+fn lengths_go_before_messages_that_rows_fill_in() {
+    let place = start(|mut socket| {
+        loop {
+            let mut length = [0; 2];
+            socket.read_exact(&mut length).ok()?;
+            let mut message = vec![0; usize::from(u16::from_le_bytes(length))];
+            socket.read_exact(&mut message).ok()?;
+            let reply = [b"ok ", &message[..]].concat();
+            socket.write_all(&(reply.len() as u16).to_le_bytes()).ok()?;
+            socket.write_all(&reply).ok()?;
+        }
+    });
+    let dir = TestDir::new();
+    let rows = dir.file("rows.csv", "word\nfirst\nsecond, and longer\n");
+    let url = format!("tcp://{place}");
+    let load = ["run", &url, "-r", "500", "-n", "200", "-c", "2", "--quiet", "--out", "run", "--data-from", rows];
+    let output = dir.truetail(
+        &[&load[..], &["--framing", "length:2le", "--data", "{{seq}}: {{word}}", "--check", "body contains ok"]]
+            .concat(),
+    );
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    assert_balanced(&run);
+    assert_eq!(run["checks"][0]["passed"], 200, "{}", run["checks"]);
+    assert_eq!(run["scenario"]["messages"]["framing"], "length:2le");
+    assert_eq!(run["messages"]["unmatched"], 0);
+    assert_eq!(run["generator"]["connections_opened"], 2);
+    assert!(output.stdout.contains("2 channels, framing length:2le"), "{}", output.stdout);
+}
+
+#[test]
+fn an_error_reply_is_an_answer_and_an_error() {
+    let url = format!("redis://{}", redis());
+    let dir = TestDir::new();
+    let run = |command: &str, more: &[&str]| {
+        let load = ["run", &url, "-r", "500", "-n", "100", "--quiet", "--force", "--out", "run", "--command", command];
+        let output = dir.truetail(&[&load[..], more].concat());
+        (assert_complete(&dir.path().join("run")), output)
+    };
+    let (good, output) = run("GET 'key:{{seq}}'", &["--slo", "error-rate < 1%", "--check", "body contains key:"]);
+    output.assert_code(&good, 0);
+    assert_eq!((&good["checks"][0]["passed"], &good["messages"]["error_replies"]), (&100.into(), &0.into()));
+    let (bad, output) = run("STE key", &[]);
+    assert_eq!((output.code, &bad["verdict"]["state"]), (Some(4), &"INVALID".into()));
+    assert_eq!((&bad["tally"]["responses"], &bad["messages"]["error_replies"]), (&100.into(), &100.into()));
+    assert!(output.stdout.contains("all 100 replies were errors"), "{}", output.stdout);
+    assert!(output.stdout.contains("100 error replies"), "{}", output.stdout);
+    let (allowed, output) = run("STE key", &["--allow-errors", "--slo", "error-rate < 1%"]);
+    output.assert_code(&allowed, 3);
+    assert!(output.stdout.contains("100%"), "{}", output.stdout);
+}
+
+#[test]
+fn what_contradicts_a_channel_is_refused_in_one_line() {
+    let dir = TestDir::new();
+    for (arguments, part) in [
+        (&["tcp://127.0.0.1:1"][..], "--framing line"),
+        (&["tcp://127.0.0.1", "--framing", "line"], "it has no port"),
+        (&["tcp://127.0.0.1:1/x", "--framing", "line"], "no path"),
+        (&["tcp://127.0.0.1:1", "--framing", "words"], "is no framing"),
+        (&["tcp://127.0.0.1:1", "--framing", "line", "--match", "id"], "is no rule"),
+        (
+            &["tcp://127.0.0.1:1", "--framing", "line", "--match", "json:/id", "--data", "{}"],
+            "nothing at --match json:/id",
+        ),
+        (&["tcp://127.0.0.1:1", "--framing", "line", "--data", "{{id}}"], "no rows are given for {{id}}"),
+        (&["tcp://127.0.0.1:1", "--framing", "line", "--data-hex", "0"], "hexadecimal"),
+        (&["tcp://127.0.0.1:1", "--framing", "line", "--data-hex", "0a"], "begins the delimiter"),
+        (&["tcp://127.0.0.1:1", "--framing", "line", "-H", "A: b"], "--header is for HTTP"),
+        (&["tcp://127.0.0.1:1", "--framing", "line", "--command", "GET a"], "redis://"),
+        (&["redis://127.0.0.1"], "add --command"),
+        (&["redis://:secret@127.0.0.1", "--command", "GET a"], "log in"),
+        (&["redis://127.0.0.1", "--command", "GET 'a"], "--command:"),
+        (&["redis://127.0.0.1", "--command", "GET a", "--framing", "line"], "has its own framing"),
+        (&["redis://127.0.0.1", "--command", "GET a", "--match", "json:/id"], "come in order"),
+        (&["http://127.0.0.1:1", "--framing", "line"], "--framing is for messages on a channel"),
+    ] {
+        let output = dir.truetail(&[&["run", "-r", "10", "-d", "1s"][..], arguments].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{arguments:?}: {}", output.stderr);
+        assert!(output.stderr.contains(part) && !output.stderr.contains("secret"), "{arguments:?}: {}", output.stderr);
+    }
+}

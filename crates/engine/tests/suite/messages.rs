@@ -1,0 +1,144 @@
+//! Messages on channels, over real sockets: each reply ends the message that it answers, and a lost channel is opened
+//! again.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::support::{open, run};
+use truetail_engine::{
+    AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, FeedOrder, Framing, Matching, MessageOptions,
+    Method, ObserverFactory, Plan, RequestSet, RunOutput, Target, TargetRequests,
+};
+use truetail_model::record::{Metric, Outcome};
+
+/// An echo of lines that handles what it has read at once: it answers the last line first.
+struct Echo {
+    address: SocketAddr,
+    lines: Arc<AtomicU64>,
+    connections: Arc<AtomicU64>,
+}
+
+impl Echo {
+    /// Starts a server that closes each connection after this many lines, with the rest unanswered.
+    fn start(most_lines: u64) -> Echo {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let echo = Echo { address: listener.local_addr().unwrap(), lines: Arc::default(), connections: Arc::default() };
+        let counts = (Arc::clone(&echo.lines), Arc::clone(&echo.connections));
+        thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                counts.1.fetch_add(1, Ordering::SeqCst);
+                let lines = Arc::clone(&counts.0);
+                thread::spawn(move || serve(socket, &lines, most_lines));
+            }
+        });
+        echo
+    }
+
+    fn plan(&self, messages: u64, matching: Matching) -> Plan {
+        let mut only = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://echo".to_owned(), 1);
+        only.push(br#"{"id":{{seq}}}"#);
+        let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap();
+        let url = ChannelUrl::parse(&format!("tcp://{}", self.address)).unwrap();
+        let mut target = Target::for_origin(requests, url.origin, &AddressOverrides::default()).unwrap();
+        target.use_messages(MessageOptions { framing: "line".parse::<Framing>().unwrap(), matching });
+        let mut plan = Plan { target, ..open(&format!("http://{}", self.address), 20_000.0, messages) };
+        plan.workload.limits.connections = Some(4);
+        plan.threads = Some(1);
+        plan
+    }
+}
+
+fn serve(socket: TcpStream, lines: &AtomicU64, mut left: u64) -> Option<()> {
+    let mut reader = BufReader::new(socket.try_clone().ok()?);
+    loop {
+        let arrived = reader.fill_buf().ok().filter(|bytes| !bytes.is_empty())?.to_vec();
+        let end = arrived.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let mut whole = arrived[..end].to_vec();
+        reader.consume(end);
+        if end == 0 {
+            reader.read_until(b'\n', &mut whole).ok()?;
+        }
+        let mut batch: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+        batch.truncate(left as usize);
+        lines.fetch_add(batch.len() as u64, Ordering::SeqCst);
+        left -= batch.len() as u64;
+        batch.reverse();
+        (&socket).write_all(&batch.concat()).ok()?;
+        if left == 0 {
+            return socket.shutdown(std::net::Shutdown::Both).ok();
+        }
+    }
+}
+
+/// Compares each reply with the message that it ended.
+#[derive(Clone, Default)]
+struct Compared {
+    bodies: Arc<Mutex<Vec<Vec<u8>>>>,
+    /// Indices of the messages that were answered, each by its own reply.
+    right: Arc<Mutex<BTreeSet<u64>>>,
+}
+
+impl AnswerReader for Compared {
+    fn head(&mut self, request: u32, _: AnswerHead<'_>) {
+        let mut bodies = self.bodies.lock().unwrap();
+        let length = bodies.len().max(request as usize + 1);
+        bodies.resize(length, Vec::new());
+        bodies[request as usize].clear();
+    }
+
+    fn body(&mut self, request: u32, part: &[u8]) {
+        self.bodies.lock().unwrap()[request as usize].extend_from_slice(part);
+    }
+
+    fn end(&mut self, request: u32, ended: EndedRequest) {
+        if ended.outcome.is_response() {
+            let wanted = format!("{{\"id\":{}}}", ended.arrival.index);
+            let body = std::mem::take(&mut self.bodies.lock().unwrap()[request as usize]);
+            assert_eq!(String::from_utf8_lossy(&body), wanted);
+            assert!(self.right.lock().unwrap().insert(ended.arrival.index), "two ends for one message");
+        }
+    }
+}
+
+fn compared(mut plan: Plan) -> (RunOutput, BTreeSet<u64>) {
+    let compared = Compared::default();
+    let observer = compared.clone();
+    plan.observe(ObserverFactory::new(move || Box::new(observer.clone())));
+    let output = run(&plan);
+    let right = compared.right.lock().unwrap().clone();
+    (output, right)
+}
+
+#[test]
+fn each_reply_ends_the_message_with_its_id_in_any_order() {
+    const MESSAGES: u64 = 20_000;
+    let echo = Echo::start(u64::MAX);
+    let (output, right) = compared(echo.plan(MESSAGES, Matching::Json("/id".to_owned())));
+    assert_eq!(output.snapshot.tally.responses, MESSAGES, "{:?}", output.snapshot.causes);
+    assert_eq!((right.len() as u64, echo.lines.load(Ordering::SeqCst)), (MESSAGES, MESSAGES));
+    assert_eq!(echo.connections.load(Ordering::SeqCst), 4);
+    assert_eq!(output.generator.messages, Some(truetail_run::MessageBooks::default()));
+    assert_eq!(output.generator.streams, None, "streams are HTTP/2's");
+    // Only the message that opens a channel waits for it.
+    assert_eq!(output.snapshot.metric(Metric::ConnectTime).count(), 4);
+}
+
+#[test]
+fn a_lost_channel_ends_its_messages_and_is_opened_again() {
+    const MESSAGES: u64 = 3000;
+    let echo = Echo::start(500);
+    let (output, right) = compared(echo.plan(MESSAGES, Matching::Json("/id".to_owned())));
+    let tally = output.snapshot.tally;
+    assert_eq!(tally.planned, MESSAGES);
+    assert_eq!((tally.responses, right.len() as u64), (echo.lines.load(Ordering::SeqCst), tally.responses));
+    assert_eq!(tally.responses + tally.reset + tally.malformed + tally.connect_failed, MESSAGES, "{tally:?}");
+    let books = output.generator.messages.unwrap();
+    assert!(books.channels_lost > 0 && echo.connections.load(Ordering::SeqCst) > 4, "{books:?}");
+    assert_eq!((books.unmatched, books.doubled, books.pushes), (0, 0, 0));
+    let is_known = |outcome: Outcome| outcome.is_response() || outcome.is_failed();
+    assert!(output.snapshot.samples.even().iter().all(|record| is_known(record.outcome)));
+}
