@@ -60,7 +60,7 @@ fn lengths_go_before_messages_that_rows_fill_in() {
         }
     });
     let dir = TestDir::new();
-    let rows = dir.file("rows.csv", "word\nfirst\nsecond, and longer\n");
+    let rows = dir.file("rows.csv", "word\nfirst\n\"second, and longer\"\n");
     let url = format!("tcp://{place}");
     let load = ["run", &url, "-r", "500", "-n", "200", "-c", "2", "--quiet", "--out", "run", "--data-from", rows];
     let output = dir.truetail(

@@ -75,19 +75,17 @@ impl Histogram {
         self.totals.add(value, n);
     }
 
-    /// Creates a histogram with these totals and no buckets: [`Histogram::add_buckets`] must add them.
+    /// Creates a histogram with these totals and empty buckets: [`Histogram::add_buckets`] must fill them. All its memory
+    /// is allocated here.
     pub(super) fn with_totals(totals: ExactStatistics) -> Histogram {
-        Histogram { counts: Vec::new(), totals }
+        let buckets = if totals.count == 0 { 0 } else { bucket_of(totals.max) + 1 };
+        Histogram { counts: vec![0; buckets], totals }
     }
 
     /// Adds buckets, by number and count, whose values are in the totals already.
     pub(super) fn add_buckets(&mut self, counted: impl Iterator<Item = (u16, u64)>) {
         for (bucket, n) in counted {
-            let bucket = usize::from(bucket);
-            if bucket >= self.counts.len() {
-                self.make_room_for(bucket);
-            }
-            self.counts[bucket] += n;
+            self.counts[usize::from(bucket)] += n;
         }
     }
 

@@ -148,7 +148,7 @@ fn a_stream_that_makes_no_sense_is_refused() {
     case(
         "[service.batch]; cap = 1; step = '1s'; [service.stream]; gap = '1s'",
         5,
-        &["'gap'", "[service.batch] describes"],
+        &["'gap'", "[service.batch] sets the pace"],
     );
     case("[[service.fault]]; kind = 'stall'; at = '1s'; for = '1s'; gate = 'events'", 1, &["add [service.stream]"]);
     assert!(parse(&file("", "[service.batch]\ncap = 4\nstep = \"1ms\"\n[service.stream]\nevents = 3")).is_ok());

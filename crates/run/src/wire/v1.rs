@@ -282,7 +282,8 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         arrival_fidelity: findings.arrival_fidelity,
         closed_loop_shadow: findings.closed_loop_shadow.clone(),
         uncertainty: findings.uncertainty.clone(),
-        generator: facts.generator.clone(),
+        // Their books are in a field of their own.
+        generator: facts.generator.clone().map(|generator| GeneratorStats { messages: None, ..generator }),
         bytes_in: facts.bytes_in,
         claims: facts.claims.clone(),
         recorded: Recorded::from_run(run),
