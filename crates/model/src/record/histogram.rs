@@ -75,8 +75,8 @@ impl Histogram {
         self.totals.add(value, n);
     }
 
-    /// Creates a histogram with these totals and empty buckets: [`Histogram::add_buckets`] must fill them. All its memory
-    /// is allocated here.
+    /// Creates a histogram with these totals and empty buckets: [`Histogram::add_buckets`] must fill them. All its
+    /// memory is allocated here.
     pub(super) fn with_totals(totals: ExactStatistics) -> Histogram {
         let buckets = if totals.count == 0 { 0 } else { bucket_of(totals.max) + 1 };
         Histogram { counts: vec![0; buckets], totals }

@@ -68,7 +68,7 @@ fn length(text: &str) -> Option<Framing> {
 /// Reads bytes in hexadecimal; `None` if the text is not an even number of digits.
 pub fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
-    let is_hex = digits.len() % 2 == 0 && digits.iter().all(u8::is_ascii_hexdigit);
+    let is_hex = digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     if is_hex { digits.chunks(2).map(byte).collect() } else { None }
 }

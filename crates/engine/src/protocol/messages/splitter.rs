@@ -89,14 +89,15 @@ impl Splitter {
                     };
                     *missing -= 1;
                 }
-                let (value, missing) = (*value, *missing);
-                if missing == 0 {
-                    if value > MAX_MESSAGE {
+                let is_empty = *value == 0;
+                let is_known = *missing == 0;
+                if is_known {
+                    if *value > MAX_MESSAGE {
                         return Err(Cause::MessageTooLarge);
                     }
-                    self.at = At::Missing(value);
+                    self.at = At::Missing(*value);
                 }
-                (read, missing == 0 && value == 0)
+                (read, is_known && is_empty)
             }
             (At::Missing(missing), _) => {
                 let read = (all.len() as u64).min(*missing) as usize;
