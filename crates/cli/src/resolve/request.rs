@@ -13,9 +13,9 @@ use truetail_requests::{
     parse_targets, prepare, words_of_curl,
 };
 
+use super::input;
 use super::load::DEFAULT_SEED;
 use super::stream::ask_for_streams;
-use super::{input, messages};
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
@@ -24,9 +24,6 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// # Errors
 /// If the requests in arguments or files are not valid, or a host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
-    if messages::are_meant(args) {
-        return messages::target(args);
-    }
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
     let specs = match args.streams.llm {
         Some(llm) => ask_for_streams(specs, llm.api())?,

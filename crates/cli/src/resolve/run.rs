@@ -113,6 +113,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let mut target = match (&flows, &replay) {
         (Some(flows), _) => request::for_flows(&args, flows)?,
         (None, Some(replay)) => request::for_replay(&args, replay)?,
+        (None, None) if messages::are_meant(&args) => messages::target(&args)?,
         (None, None) => request::target(&args)?,
     };
     tls::secure(&mut target, &args)?;

@@ -43,13 +43,25 @@ pub(crate) struct Pool<C> {
     pub(crate) reuses: bool,
     pub(crate) opened: u64,
     pub(crate) peak: u64,
+    /// Number of open connections that ended before this side closed them.
+    pub(crate) lost: u64,
 }
 
 impl<C> Pool<C> {
     pub(crate) fn new(origins: usize) -> Pool<C> {
         let idle = vec![Vec::new(); origins];
         let open_to = vec![0; origins];
-        Pool { slots: Vec::new(), vacant: Vec::new(), idle, open_to, open: 0, reuses: false, opened: 0, peak: 0 }
+        Pool {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+            idle,
+            open_to,
+            open: 0,
+            reuses: false,
+            opened: 0,
+            peak: 0,
+            lost: 0,
+        }
     }
 
     /// Puts a new connection to this origin into a slot. Generations stay below 2^31, so that tokens differ from the

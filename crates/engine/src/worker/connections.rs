@@ -37,8 +37,6 @@ pub(super) struct Connections<P: Protocol, L: Placement<P>> {
     attempts_due: VecDeque<(Timestamp, Token)>,
     deadlines: ConversationDeadlines,
     pub(super) streams: Http2Stats,
-    /// Number of connections that the peer ended.
-    pub(super) lost: u64,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -65,7 +63,6 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
             attempts_due: VecDeque::new(),
             deadlines: ConversationDeadlines::default(),
             streams: Http2Stats::default(),
-            lost: 0,
         }
     }
 

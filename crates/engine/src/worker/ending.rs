@@ -115,7 +115,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
 
     /// Handles the loss of a connection. Unsent requests go to another connection.
     pub(super) fn handle_lost_connection(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
-        self.connections.lost += 1;
+        self.connections.pool.lost += 1;
         self.connections.pool.get(slot).mark_closed(how, &mut self.events);
         self.handle_events(slot, now, stamp);
     }
@@ -306,7 +306,10 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             connections_peak: self.connections.pool.peak,
             ticks: self.sleeper.sent_in_ticks(),
             streams: self.protocol.has_streams().then_some(self.connections.streams),
-            messages: self.protocol.take_message_books().map(|books| books.with_channels_lost(self.connections.lost)),
+            messages: self
+                .protocol
+                .take_message_books()
+                .map(|books| books.with_channels_lost(self.connections.pool.lost)),
             stray_answers: self.receiver.stray_answers,
             skipped_lines: self.protocol.take_skipped_lines(),
             unstamped: self.receiver.unstamped,

@@ -1,13 +1,57 @@
-//! One channel: a connection that carries messages.
+//! The protocol of messages, and one channel: a connection that carries them.
+
+use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
+use truetail_run::MessageBooks;
 
+use super::built_in::BuiltIns;
 use super::inbox::Inbox;
+use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::splitter::Splitter;
-use super::{MessageOptions, Messages};
-use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow};
+use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
+use crate::target::request_set::RequestSet;
+
+/// Messages for all channels of a worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Messages {
+    requests: RequestSet,
+    options: Arc<MessageOptions>,
+    built_ins: BuiltIns,
+    /// Messages that were due before this are not counted in the books.
+    measured_from: Timestamp,
+    pub(super) books: MessageBooks,
+}
+
+impl Messages {
+    pub(crate) fn new(requests: &RequestSet, options: MessageOptions, measured_from: Timestamp) -> Messages {
+        Messages {
+            requests: requests.clone(),
+            built_ins: BuiltIns::new(requests, &options.framing),
+            options: Arc::new(options),
+            measured_from,
+            books: MessageBooks::default(),
+        }
+    }
+}
+
+impl Protocol for Messages {
+    type Conversation = Channel;
+
+    fn conversation(&self) -> Channel {
+        Channel::new(&self.options)
+    }
+
+    fn carries_several(&self) -> bool {
+        true
+    }
+
+    fn take_message_books(&mut self) -> Option<MessageBooks> {
+        Some(std::mem::take(&mut self.books))
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Channel {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use truetail_model::record::{Cause, Outcome};
 use truetail_run::MessageBooks;
 
-use super::MessageOptions;
 use super::matching::{Key, Matching};
+use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::redis::Reply;
 use super::splitter::Part;

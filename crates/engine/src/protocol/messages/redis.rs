@@ -135,7 +135,8 @@ impl Redis {
                         if byte != b'\n' {
                             return Err(Cause::BadMessage);
                         }
-                        let (then, number) = (*then, *number);
+                        let then = *then;
+                        let number = *number;
                         if self.end_line(then, number)? {
                             return Ok((at, self.kind));
                         }

@@ -3,11 +3,13 @@
 use proptest::prelude::*;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 
+use super::conversation::Channel;
 use super::*;
-use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Retry, Tag};
+use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::method::Method;
-use crate::target::request_set::{FeedOrder, RequestId};
+use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 
 const GOOD: Outcome = Outcome::Response { status: 0 };

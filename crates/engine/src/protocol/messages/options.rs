@@ -1,0 +1,13 @@
+//! The protocol that a user asks for.
+
+use super::framing::Framing;
+use super::matching::Matching;
+
+/// The protocol of a channel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MessageOptions {
+    /// The end of each message.
+    pub framing: Framing,
+    /// The message that a reply belongs to.
+    pub matching: Matching,
+}
