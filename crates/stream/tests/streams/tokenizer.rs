@@ -22,7 +22,8 @@ fn says(text: &str) -> String {
 }
 
 /// Returns the streams of five requests to a model that says these texts, 30 ms apart, and then `last`.
-fn answers(texts: &'static [&'static str], last: &'static str) -> (StreamFacts, LlmFacts) {
+fn answers(texts: &'static [&'static str], last: impl Into<String>) -> (StreamFacts, LlmFacts) {
+    let last = last.into();
     let url = serve(move |socket| {
         socket.write_all(HEAD.as_bytes())?;
         for text in texts {
@@ -65,7 +66,10 @@ fn what_the_server_counts_is_not_counted_again() {
 
 #[test]
 fn what_cannot_be_read_is_not_counted() {
-    let (_, llm) = answers(&["one", " two"], "data: neither JSON nor a mark\n\n");
+    // Only a finish reason says that an answer with such an event was complete.
+    let finish = "data: {\"choices\":[{\"index\":0,\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\n";
+    let last = format!("data: neither JSON nor a mark\n\n{finish}");
+    let (_, llm) = answers(&["one", " two"], last);
     assert_eq!(llm.by_client.as_ref().map(|client| client.counted), Some(0));
     assert_eq!((llm.tokens.not_counted, llm.tokens.unknown_time_per_output_token), (5, 5));
     assert_eq!(llm.output_tokens(), None);
