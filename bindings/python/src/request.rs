@@ -226,7 +226,9 @@ pub fn target_error_of(url: &str, error: TargetError) -> PyErr {
         }
         TargetError::UnixSocket { .. } => PyConnectionError::new_err(format!("unix_socket: {error}")),
         TargetError::Url { .. } | TargetError::Scheme { .. } => value_error(url, error),
-        TargetError::Header(_) | TargetError::Framing(_) => value_error("headers", error),
+        TargetError::Header(_) | TargetError::Framing(_) | TargetError::HasTraceHeader { .. } => {
+            value_error("headers", error)
+        }
         TargetError::Method(_) => value_error("method", error),
         TargetError::UnusedResolve { .. } => value_error("resolve", error),
         TargetError::NotInHttp2 { .. } | TargetError::SchemesInHttp2 { .. } => value_error("http2", error),

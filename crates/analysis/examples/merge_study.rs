@@ -85,6 +85,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         stripe: Some(StripeFacts::new(stripe, workload)),
         start: None,
         shards: None,
+        trace: None,
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

@@ -57,6 +57,7 @@ pub mod series;
 mod sessions;
 mod settling;
 pub mod shadow;
+pub mod slowest;
 mod so_far;
 mod sorted_values;
 pub mod stopping_rule;
@@ -115,6 +116,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
         targets: targets::targets(run),
+        slowest: slowest::slowest(run),
         stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, streams_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),
         gates: Vec::new(),

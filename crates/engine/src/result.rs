@@ -55,6 +55,7 @@ impl RunOutput {
             stripe: None,
             start: self.start,
             shards: None,
+            trace: None,
             by_target: self.by_target,
             checks: Vec::new(),
             failed_answers: Vec::new(),
@@ -73,6 +74,7 @@ impl RunOutput {
         self.snapshot.warmup.check()?;
         let mut run = self.into_run(RunSource::Sockets, plan.offered());
         run.facts.stripe = plan.stripe_facts();
+        run.facts.trace = plan.trace.clone();
         run.facts.interrupted = control.was_stopped();
         Ok(run)
     }

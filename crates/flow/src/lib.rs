@@ -58,6 +58,7 @@ mod simulated;
 mod step;
 mod syntax;
 mod template;
+mod trace;
 mod value;
 mod version;
 

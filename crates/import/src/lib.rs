@@ -48,6 +48,7 @@ use rows::Rows;
 pub use error::{ImportError, Unrecognised};
 pub use excerpt::Excerpt;
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
+pub use rows::instant::date_with_zone;
 
 /// Returns every format, the most specific first.
 #[rustfmt::skip]

@@ -9,6 +9,7 @@
 //! | [`scenario`] | service × workload, and its TOML format |
 //! | [`toml_file`] | TOML that users write: errors with their place |
 //! | [`driver`] | the state machine without I/O that decides what starts when, and how long it waited for a permit |
+//! | [`trace`] | ids that find a request again in the traces of the services behind it |
 //! | [`record`] | what happened to each arrival: outcomes, tallies, histograms, recorder, snapshot |
 //!
 //! This crate opens no sockets, starts no threads, touches no files and reads no clock.
@@ -21,4 +22,5 @@ pub mod scenario;
 pub mod service;
 pub mod time;
 pub mod toml_file;
+pub mod trace;
 pub mod workload;

@@ -41,6 +41,14 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Removes a column.
+    pub(crate) fn without_column(mut self, column: usize) -> Table {
+        self.heads.remove(column);
+        self.rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        self.words -= usize::from(column < self.words);
+        self
+    }
+
     /// Removes columns whose cells are all empty or a dash.
     pub(crate) fn without_empty_columns(mut self) -> Table {
         let says_nothing = |column: &usize| self.rows.iter().all(|row| matches!(row[*column].as_str(), "" | "–"));

@@ -23,13 +23,14 @@ pub use facts::{
     SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams, SessionEnding, SessionFacts,
     SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts,
     StartFacts, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
-    StreamTimes, StripeFacts, TargetBooks, Ticks, Timing, TokenCounts, UniqueNames, UnmeasuredContent, first_failed,
-    split_origin,
+    StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts, TraceFacts, UniqueNames,
+    UnmeasuredContent, first_failed, split_origin,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,
     GateFinding, GateState, Goodput, LlmFindings, MetricDistributions, Quantile, Reason, SessionFindings, Settling,
-    SettlingState, ShadowQuantile, Shift, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
+    SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict,
+    VerdictState,
 };
 pub use foreign::{
     FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts,

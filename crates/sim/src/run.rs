@@ -153,6 +153,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         stripe: None,
         start: None,
         shards: None,
+        trace: None,
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

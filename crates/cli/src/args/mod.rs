@@ -36,6 +36,7 @@ pub mod simulate;
 pub mod slo;
 pub mod stream;
 pub mod stripe;
+pub mod trace;
 mod values;
 mod version;
 pub mod watch;

@@ -22,6 +22,7 @@ use super::screen::ScreenArgs;
 use super::several::SeveralArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
+use super::trace::TraceArgs;
 use super::values::{above_zero, count, length};
 
 const EXAMPLE: &str = "\
@@ -168,6 +169,8 @@ pub struct RunArgs {
     pub body_type: Option<String>,
     #[command(flatten)]
     pub messages: MessageArgs,
+    #[command(flatten)]
+    pub traces: TraceArgs,
     /// User name and password for basic authentication
     #[arg(short, long, value_name = "USER:PASSWORD", help_heading = "Request")]
     pub user: Option<Credentials>,

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::UNIX_EPOCH;
 
 use clap::Args;
 use truetail_model::driver::Stripe;
@@ -44,11 +43,11 @@ impl FromStr for StartAt {
         if let Some(file) = text.strip_prefix('@').filter(|file| !file.is_empty()) {
             return Ok(StartAt::In(file.into()));
         }
-        let instant = humantime::parse_rfc3339(text).ok();
-        let since = instant.and_then(|instant| instant.duration_since(UNIX_EPOCH).ok());
-        let ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
-        ns.map(StartAt::At).ok_or_else(|| {
-            format!("'{text}' is no instant; write one in UTC, such as 2026-01-01T00:00:00Z, or a time from now, such as +10s")
+        truetail_import::date_with_zone(text).map(StartAt::At).ok_or_else(|| {
+            format!(
+                "'{text}' is no instant with a zone; write 2026-01-01T00:00:00Z, 2026-01-01T01:00:00+01:00, or a time from \
+                 now, such as +10s"
+            )
         })
     }
 }
@@ -61,6 +60,7 @@ mod tests {
     fn a_start_is_an_instant_or_a_time_from_now() {
         assert_eq!("+1m30s".parse(), Ok(StartAt::After(Nanos::from_secs(90))));
         assert_eq!("1970-01-01T00:00:01.5Z".parse(), Ok(StartAt::At(1_500_000_000)));
+        assert_eq!("1970-01-01T01:00:01,5+01:00".parse(), Ok(StartAt::At(1_500_000_000)));
         assert_eq!("@/run/start".parse(), Ok(StartAt::In("/run/start".into())));
         for text in [
             "10s",

@@ -26,7 +26,11 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     let read = |file: &PathBuf| {
         let rows = |text: &str| rows::for_flow(args, data.as_ref(), text);
         let flow = read(file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), rows)?;
-        flow.over(version(args)).map_err(|error| wrong(file, &error))
+        let flow = match args.traces.format() {
+            Some(format) => flow.with_trace_header(format),
+            None => Ok(flow),
+        };
+        flow.and_then(|flow| flow.over(version(args))).map_err(|error| wrong(file, &error))
     };
     let flows = together(args.flow.flow.iter().map(read).collect::<Result<_>>()?)?;
     rows::refuse_unused(data.as_ref(), &flows)?;

@@ -60,6 +60,7 @@ fn refuse_http(args: &RunArgs) -> Result<()> {
         ("--targets", args.targets.is_some()),
         ("--curl", args.curl.is_some()),
         ("--replay", args.replay.replay.is_some()),
+        ("--trace", args.traces.trace),
     ];
     match http.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(usage_error(format!("{option} is for HTTP, and messages are sent on a channel"))),

@@ -15,3 +15,4 @@ pub mod scenario;
 pub mod stream;
 pub mod stripe;
 pub mod tls;
+pub mod trace;

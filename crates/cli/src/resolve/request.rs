@@ -16,6 +16,7 @@ use truetail_requests::{
 use super::input;
 use super::load::DEFAULT_SEED;
 use super::stream::ask_for_streams;
+use super::trace;
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
@@ -24,7 +25,8 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// # Errors
 /// If the requests in arguments or files are not valid, or a host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
-    let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing(args))).collect();
+    let added: Vec<String> = closing(args).iter().cloned().chain(trace::header(args)).collect();
+    let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
     let specs = match args.streams.llm {
         Some(llm) => ask_for_streams(specs, llm.api())?,
         None => specs,
@@ -47,7 +49,8 @@ pub fn for_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     let base = from_arguments(args, args.url.as_deref().unwrap_or_default())?;
     let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
-    let base = base.with_defaults(&user).with_defaults(closing(args));
+    let trace: Vec<_> = trace::header(args).into_iter().collect();
+    let base = base.with_defaults(&user).with_defaults(closing(args)).with_defaults(&trace);
     target_of(args, replay.prepare(&base).map_err(wrong)?)
 }
 
@@ -200,6 +203,7 @@ pub(super) fn refused(error: TargetError) -> CliError {
         | TargetError::Header(_)
         | TargetError::Framing(_)
         | TargetError::NotInHttp2 { .. }
+        | TargetError::HasTraceHeader { .. }
         | TargetError::SchemesInHttp2 { .. } => usage_error(error),
     }
 }

@@ -7,7 +7,7 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
 use truetail_run::EndClock;
 
-use super::{checks, flow, generator, load, messages, replay, request, rows, stream, stripe, tls};
+use super::{checks, flow, generator, load, messages, replay, request, rows, stream, stripe, tls, trace};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
 use crate::baseline;
@@ -116,11 +116,13 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         (None, None) if messages::are_meant(&args) => messages::target(&args)?,
         (None, None) => request::target(&args)?,
     };
+    let trace = trace::trace(&args, start_at_unix_ns, &mut target)?;
     tls::secure(&mut target, &args)?;
     let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
+    plan.trace = trace;
     plan.keep_alive = !args.no_keepalive;
     plan.max_streams = args.max_streams;
     plan.threads = args.threads;

@@ -48,5 +48,6 @@ mod stripes;
 mod support;
 
 mod tls;
+mod traces;
 mod unsaved;
 mod ways;

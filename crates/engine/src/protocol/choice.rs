@@ -5,8 +5,8 @@ use std::sync::Arc;
 use truetail_model::time::Timestamp;
 
 use super::Protocol;
-use super::http1::Http1;
-use super::http2::{FieldBlocks, FieldsMadeInRun, Http2};
+use super::http1::{Http1, RequestSource, Traced};
+use super::http2::{FieldBlocks, FieldSource, FieldsMadeInRun, Http2};
 use super::made_in_run::MadeInRun;
 use super::messages::Messages;
 use crate::placement::{OneEach, PerSession, Placement, SharedOut};
@@ -50,19 +50,33 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
         }
     };
     match version {
-        HttpVersion::Http1 if options.is_scripted => {
-            placed::<_, OneEach, _>(options, Http1::new(MadeInRun::default(), options.keep_alive), then)
-        }
-        HttpVersion::Http1 => placed::<_, OneEach, _>(options, Http1::new(requests.clone(), options.keep_alive), then),
+        HttpVersion::Http1 => over_http1(options, then),
         HttpVersion::Http2 if options.is_scripted => {
             let fields = FieldsMadeInRun::new(requests, &options.origin.scheme);
-            placed::<_, SharedOut, _>(options, Http2::new(fields, options.max_streams, options.keeps_fields), then)
+            placed::<_, SharedOut, _>(options, http2(fields, options), then)
         }
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));
-            placed::<_, SharedOut, _>(options, Http2::new(blocks, options.max_streams, options.keeps_fields), then)
+            placed::<_, SharedOut, _>(options, http2(blocks, options), then)
         }
     }
+}
+
+fn over_http1<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
+    fn made<S: RequestSource, W: WithProtocol>(requests: S, options: &ProtocolOptions<'_>, then: W) -> W::Output {
+        placed::<_, OneEach, _>(options, Http1::new(requests, options.keep_alive), then)
+    }
+    let requests = options.requests;
+    match (options.is_scripted, requests.trace_ids()) {
+        (true, None) => made(MadeInRun::default(), options, then),
+        (true, Some(ids)) => made(Traced::made_in_run(ids), options, then),
+        (false, None) => made(requests.clone(), options, then),
+        (false, Some(ids)) => made(Traced::prepared(requests.clone(), ids), options, then),
+    }
+}
+
+fn http2<F: FieldSource>(fields: F, options: &ProtocolOptions<'_>) -> Http2<F> {
+    Http2::new(fields, options.max_streams, options.keeps_fields).traced(options.requests.trace_ids())
 }
 
 /// Runs `then` with the placement `L`, unless each session has connections of its own.

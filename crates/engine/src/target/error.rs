@@ -62,6 +62,14 @@ pub enum TargetError {
     /// The header contradicts the framing of the request.
     #[error("{0}")]
     Framing(String),
+    /// The request has a trace header of its own.
+    #[error("{target} has the header {header} already, which carries the trace ids; leave it out")]
+    HasTraceHeader {
+        /// Method and URL of the request.
+        target: String,
+        /// Name of the header.
+        header: &'static str,
+    },
     /// The header controls an HTTP/1.1 connection, and HTTP/2 does not allow it.
     #[error("{target}: HTTP/2 does not allow the header '{header}', which is about one connection; leave it out")]
     NotInHttp2 {

@@ -17,6 +17,9 @@ pub(crate) mod resolve;
 pub(crate) mod target_requests;
 mod wire_protocol;
 
+use memchr::memmem;
+use truetail_model::trace::TraceIds;
+
 use crate::protocol::messages::MessageOptions;
 use crate::tls::{TlsError, TlsOptions};
 use destination::{Destination, DestinationSettings};
@@ -99,15 +102,35 @@ impl Target {
             let refused = target.iter().find_map(|request| Fields::parse(request, scheme).err());
             refused.map(|header| TargetError::NotInHttp2 { target: target.to_string(), header })
         };
-        // Only the first of several steps has a request yet.
-        let made = if self.requests.are_steps() { 1 } else { self.requests.targets().len() };
-        match self.requests.targets()[..made].iter().find_map(of_target) {
+        match self.made_before_run().iter().find_map(of_target) {
             Some(error) => Err(error),
             None => {
                 self.protocol = WireProtocol::Http(HttpVersion::Http2);
                 Ok(())
             }
         }
+    }
+
+    /// Returns the targets whose requests were made already: only the first of several steps.
+    fn made_before_run(&self) -> &[TargetRequests] {
+        let made = if self.requests.are_steps() { 1 } else { self.requests.targets().len() };
+        &self.requests.targets()[..made]
+    }
+
+    /// Gives each request a trace id when it begins. Requests that were made before the run must have the placeholder
+    /// as the value of the trace header.
+    ///
+    /// # Errors
+    /// [`TargetError::HasTraceHeader`] if a request has another value.
+    pub fn trace(&mut self, ids: TraceIds) -> Result<(), TargetError> {
+        let header = ids.format().header();
+        let line = format!("\r\n{header}: {}\r\n", ids.format().placeholder());
+        let has_place = |request: &[u8]| memmem::find(request, line.as_bytes()).is_some();
+        if let Some(other) = self.made_before_run().iter().find(|target| !target.iter().all(has_place)) {
+            return Err(TargetError::HasTraceHeader { target: other.to_string(), header });
+        }
+        self.requests = self.requests.clone().traced(ids);
+        Ok(())
     }
 
     /// Sends the requests as messages from now on.

@@ -7,6 +7,8 @@
 use std::sync::Arc;
 
 use truetail_model::random::mix64;
+use truetail_model::record::TargetPlace;
+use truetail_model::trace::TraceIds;
 
 use super::method::Method;
 use super::request::Request;
@@ -50,6 +52,7 @@ pub struct RequestSet {
     targets: Arc<[TargetRequests]>,
     choice: Choice,
     hash: u64,
+    trace_ids: Option<TraceIds>,
 }
 
 /// Reason why a request set cannot be made.
@@ -89,7 +92,8 @@ impl RequestSet {
             target.shrink_to_fit();
         }
         let targets: Arc<[TargetRequests]> = targets.into();
-        Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
+        let choice = Choice::new(&targets, rows, order, seed);
+        Ok(RequestSet { hash: hash(&targets, rows), choice, targets, trace_ids: None })
     }
 
     /// Creates a set of the steps of sessions, in order. Sessions choose their steps; arrival 0 gets the first.
@@ -136,7 +140,19 @@ impl RequestSet {
         let word = |id: &RequestId| u64::from(id.target) << 32 | u64::from(id.row);
         let hash = asked.iter().fold(hash(&targets, 0), |hash, id| mix64(hash ^ word(id)).wrapping_add(hash));
         let choice = Choice { recorded: asked.into(), ..Choice::new(&targets, 0, FeedOrder::InOrder, 0) };
-        Ok(RequestSet { targets, choice, hash })
+        Ok(RequestSet { targets, choice, hash, trace_ids: None })
+    }
+
+    /// Returns these requests with a trace id for each arrival. It is written over the placeholder, which each request
+    /// has as the value of the header. The hash stays.
+    #[must_use]
+    pub fn traced(self, ids: TraceIds) -> RequestSet {
+        RequestSet { trace_ids: Some(ids), ..self }
+    }
+
+    /// Returns the ids that requests get when they begin, if they get any.
+    pub fn trace_ids(&self) -> Option<TraceIds> {
+        self.trace_ids
     }
 
     /// Returns a set with one request for all arrivals.
@@ -157,6 +173,12 @@ impl RequestSet {
             [only] => Some(only),
             _ => None,
         }
+    }
+
+    /// Returns the place of a request's target, if there are several.
+    #[inline]
+    pub(crate) fn target_place(&self, id: RequestId) -> TargetPlace {
+        if self.targets.len() == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(id.target) }
     }
 
     /// Returns the number of data rows; 0 without data.

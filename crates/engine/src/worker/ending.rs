@@ -216,6 +216,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         record.send_wait = rare.and_then(|rare| rare.send_wait);
         record.read_lag = completion.is_stamped.then(|| completion.read.since(completion.arrived));
         record.bytes_in = bytes_in;
+        record.target = self.config.requests.target_place(id);
         let user = exchange.user;
         self.in_flight.end(tag);
         // On a schedule, the permit was available to the next request since the answer arrived. In a closed loop the

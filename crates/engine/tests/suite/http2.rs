@@ -18,6 +18,7 @@ use truetail_engine::{
 };
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
+use truetail_model::trace::{TraceFormat, TraceIds};
 use truetail_reactor::stamps;
 use truetail_run::EndClock;
 
@@ -150,6 +151,33 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
     wanted.sort();
     asked.sort();
     assert_eq!(asked, wanted);
+}
+
+#[test]
+fn each_request_has_its_trace_id() {
+    let server = Honest::start(100, NOTHING, Vec::new());
+    let ids = TraceIds::new(77, TraceFormat::W3c, 0.5);
+    let header = format!("traceparent: {}", ids.format().placeholder());
+    let mut target = Target::resolve(Method::Get, &server.url(), &[header], Vec::new()).unwrap();
+    target.trace(ids).unwrap();
+    let plan = in_http2(Plan::new(open(&server.url(), 1000.0, 60).workload, target));
+    for plan in both(plan) {
+        assert_eq!(run(&plan).snapshot.tally.responses, 60);
+        let mut sent = std::mem::take(&mut *server.traces.lock().unwrap());
+        let mut expected: Vec<String> = (0..60).map(|index| value(ids, index)).collect();
+        sent.sort();
+        expected.sort();
+        assert_eq!(sent, expected);
+    }
+    let without = Target::resolve(Method::Get, &server.url(), &["Traceparent: 00-1".to_owned()], Vec::new());
+    let refused = without.unwrap().trace(ids).unwrap_err().to_string();
+    assert!(refused.contains("has the header traceparent already"), "{refused}");
+}
+
+/// Returns the value of the trace header of a request.
+fn value(ids: TraceIds, index: u64) -> String {
+    let trace = ids.trace_id(index);
+    format!("00-{trace}-{}-0{}", &trace[16..], u8::from(ids.is_sampled(index)))
 }
 
 #[test]

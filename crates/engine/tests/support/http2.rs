@@ -26,6 +26,8 @@ pub struct Honest {
     pub at_once: Arc<AtomicU64>,
     /// Requests in the order of arrival: method, authority, path, the header `x-test`, and the body's length.
     pub asked: Arc<std::sync::Mutex<Vec<String>>>,
+    /// Values of the header `traceparent`, in the same order.
+    pub traces: Arc<std::sync::Mutex<Vec<String>>>,
 }
 
 impl Honest {
@@ -38,12 +40,19 @@ impl Honest {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let count = || Arc::new(AtomicU64::new(0));
-        let honest =
-            Honest { address, requests: count(), connections: count(), at_once: count(), asked: Arc::default() };
+        let honest = Honest {
+            address,
+            requests: count(),
+            connections: count(),
+            at_once: count(),
+            asked: Arc::default(),
+            traces: Arc::default(),
+        };
         let requests = Arc::clone(&honest.requests);
         let connections = Arc::clone(&honest.connections);
         let at_once = Arc::clone(&honest.at_once);
         let asked = Arc::clone(&honest.asked);
+        let traces = Arc::clone(&honest.traces);
         let body = Bytes::from(body);
         let tls = tls.map(Arc::new);
         thread::spawn(move || {
@@ -58,6 +67,7 @@ impl Honest {
                     requests: Arc::clone(&requests),
                     at_once: Arc::clone(&at_once),
                     asked: Arc::clone(&asked),
+                    traces: Arc::clone(&traces),
                     body: body.clone(),
                     time,
                 };
@@ -81,6 +91,7 @@ struct Each {
     requests: Arc<AtomicU64>,
     at_once: Arc<AtomicU64>,
     asked: Arc<std::sync::Mutex<Vec<String>>>,
+    traces: Arc<std::sync::Mutex<Vec<String>>>,
     body: Bytes,
     time: Duration,
 }
@@ -122,6 +133,8 @@ async fn answer(
     let preflight = head.headers.contains_key(truetail_engine::PREFLIGHT_HEADER);
     if !preflight {
         each.asked.lock().unwrap().push(format!("{} {} {header} {length}", head.method, head.uri));
+        let trace = head.headers.get("traceparent").and_then(|value| value.to_str().ok());
+        each.traces.lock().unwrap().extend(trace.map(str::to_owned));
         each.requests.fetch_add(1, Ordering::SeqCst);
     }
     tokio::time::sleep(each.time).await;

@@ -15,8 +15,14 @@ pub(crate) fn instant(text: &[u8]) -> Result<Measured, NotUsable> {
         None => time(text, unit_of(text.len())),
         Some(digits) if text[digits] == b'.' => time(text, unit_of(digits)),
         Some(0) => Err(time(text, Unit::Seconds).err().unwrap_or(NotUsable::NoTime)),
-        Some(_) => date(text).ok_or(NotUsable::NoTime),
+        Some(_) => date(text).map(|date| date.instant).ok_or(NotUsable::NoTime),
     }
+}
+
+/// Returns the nanoseconds since 1970 of a date with a time of day and a zone, such as `2026-01-01T00:00:00+01:00`;
+/// `None` for any other text.
+pub fn date_with_zone(text: &str) -> Option<u64> {
+    date(text.as_bytes()).filter(|date| date.has_zone).map(|date| date.instant.ns)
 }
 
 /// Returns the unit of a Unix time of the years 2001 to 2286, by its digits before the point.
@@ -42,20 +48,26 @@ fn unit_of(digits: usize) -> Unit {
     }
 }
 
+struct Date {
+    instant: Measured,
+    has_zone: bool,
+}
+
 /// Reads `2026-11-20T06:56:03.037549531+01:00`, `2026/11/20 06:56:03,037`, `20/Nov/2026:06:55:45 +0000`.
-fn date(text: &[u8]) -> Option<Measured> {
+fn date(text: &[u8]) -> Option<Date> {
     let mut scan = Scan { rest: text };
     let days = scan.day()?;
     scan.one_of(b"T: ")?;
     let (hour, minute, second) = scan.time_of_day()?;
     let (fraction_ns, resolution_ns) = scan.fraction()?;
+    let has_zone = !scan.rest.is_empty();
     let offset = scan.offset()?;
     if !scan.rest.is_empty() {
         return None;
     }
     let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset;
     let ns = u64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?.checked_add(fraction_ns)?;
-    Some(Measured { ns, resolution_ns })
+    Some(Date { instant: Measured { ns, resolution_ns }, has_zone })
 }
 
 struct Scan<'t> {

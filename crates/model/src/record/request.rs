@@ -31,6 +31,26 @@ impl StartDelay {
     }
 }
 
+/// Place of a request's target among the targets of its run, in 16 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TargetPlace(u16);
+
+impl TargetPlace {
+    /// The target is not known, or the run has only one.
+    pub const UNKNOWN: TargetPlace = TargetPlace(u16::MAX);
+
+    /// Returns the place of the target with this index. A target after 65,534 others has no place.
+    #[inline]
+    pub fn new(index: u32) -> TargetPlace {
+        TargetPlace(u16::try_from(index).unwrap_or(u16::MAX))
+    }
+
+    /// Returns the index of the target; `None` if it has no place.
+    pub fn index(self) -> Option<usize> {
+        (self != TargetPlace::UNKNOWN).then_some(usize::from(self.0))
+    }
+}
+
 /// Record of one arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestRecord {
@@ -62,6 +82,8 @@ pub struct RequestRecord {
     pub send_wait: Option<Nanos>,
     /// Outcome of the arrival.
     pub outcome: Outcome,
+    /// Target of the request, if the run has several.
+    pub target: TargetPlace,
     /// Bytes of the answer that were read: head and body.
     pub bytes_in: u64,
 }
@@ -84,6 +106,7 @@ impl RequestRecord {
             read_lag: None,
             send_wait: None,
             outcome,
+            target: TargetPlace::UNKNOWN,
             bytes_in: 0,
         }
     }

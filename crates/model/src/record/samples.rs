@@ -1,7 +1,9 @@
 //! Single requests: all of them if they fit, else an even sample and the slowest.
 
-use super::RequestRecord;
+use std::cmp::Reverse;
+
 use super::slowest::Slowest;
+use super::{Outcome, RequestRecord};
 use crate::random::mix64;
 
 /// Limits on the single requests that are kept.
@@ -155,6 +157,20 @@ impl Samples {
         self.slowest.iter()
     }
 
+    /// Returns the requests with the longest response times that are kept, slowest first, without those that were never
+    /// sent. If not all requests are kept and more of them failed than are kept apart, a slower answer may be missing.
+    pub fn longest(&self, count: usize) -> Vec<&RequestRecord> {
+        let kept = self.even.iter().chain(self.slowest.iter());
+        let mut sent: Vec<&RequestRecord> = kept.filter(|record| record.outcome != Outcome::NeverIssued).collect();
+        let by_length = |record: &&RequestRecord| (Reverse(record.response_time()), record.index);
+        if sent.len() > count {
+            sent.select_nth_unstable_by_key(count, by_length);
+            sent.truncate(count);
+        }
+        sent.sort_unstable_by_key(by_length);
+        sent
+    }
+
     /// Adds the samples of another worker.
     pub fn merge(&mut self, other: &Samples) {
         if self.halvings < other.halvings {
@@ -201,6 +217,25 @@ mod tests {
     use super::*;
     use crate::arrival::Arrival;
     use crate::time::Timestamp;
+
+    #[test]
+    fn the_longest_are_found_among_all_that_are_kept() {
+        let answered = Outcome::Response { status: 200 };
+        let mut samples = Samples::new(SamplesOptions { capacity: 100, slowest: 20 });
+        for index in 0..1_000 {
+            let arrival = Arrival { index, intended_start: Timestamp(index) };
+            let end = Timestamp(index + mix64(index) % 1_000_000);
+            samples.offer(&RequestRecord::new(arrival, arrival.intended_start, end, answered));
+        }
+        let never = Arrival { index: 1_000, intended_start: Timestamp::ZERO };
+        samples.offer(&RequestRecord::never_issued(never, Timestamp(u64::MAX)));
+        samples.settle();
+        let mut expected: Vec<u64> = (0..1_000).collect();
+        expected.sort_by_key(|index| (Reverse(mix64(*index) % 1_000_000), *index));
+        let longest: Vec<u64> = samples.longest(10).iter().map(|record| record.index).collect();
+        assert_eq!(longest, expected[..10]);
+        assert_eq!(samples.longest(5_000).len(), samples.even().len() + samples.slowest_left_out().count() - 1);
+    }
 
     /// A file may hold such requests: every halving keeps this index.
     #[test]

@@ -12,6 +12,7 @@
 //! | `causes` | start delay, gaps between requests, response time by rate |
 //! | `answers` | statuses, errors, the first failed answers |
 //! | `targets` | targets side by side |
+//! | `slowest` | the slowest requests and the parts of their times |
 //! | `time_rows`, `wording` | rows over time; shared fragments |
 //! | `repeat` | command, seed and machines |
 
@@ -23,6 +24,7 @@ mod page;
 mod percentiles;
 mod repeat;
 mod sessions;
+mod slowest;
 mod streams;
 mod targets;
 mod time_rows;
@@ -64,7 +66,7 @@ pub fn live_update(page: &RunPage<'_>) -> String {
         pictures: BTreeMap<&'static str, String>,
     }
     let changing = [verdict::section(page), books::section(page), times::section(page), answers::section(page)];
-    let changing = changing.into_iter().chain(targets::section(page));
+    let changing = changing.into_iter().chain(targets::section(page)).chain(slowest::section(page));
     let sections = changing.map(|section| (section.id, visible(&section.inner().into_string()))).collect();
     let pictures = readable_pictures(page).into_iter();
     let pictures = pictures.map(|(name, picture)| (name, visible(&drawn(&picture).into_string()))).collect();
@@ -101,6 +103,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         causes::rate(page),
         Some(answers::section(page)),
         targets::section(page),
+        slowest::section(page),
         Some(repeat::section(page)),
     ]
     .into_iter()

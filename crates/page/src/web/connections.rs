@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Maximum number of connections. A browser opens up to six, and Prometheus one.
-pub(super) const MOST: usize = 64;
+pub(super) const MAX_CONNECTIONS: usize = 64;
+/// Time for which a response keeps its place if another client needs one. A stream of events may take longer; a browser
+/// opens it again.
+const KEPT_FOR: Duration = Duration::from_secs(1);
 
 /// The open connections by number, the oldest first.
 #[derive(Debug, Default)]
@@ -26,8 +29,20 @@ struct Open {
 #[derive(Debug)]
 struct Connection {
     stream: Arc<TcpStream>,
-    /// True while a complete request is being answered.
-    busy: bool,
+    /// Time at which the answer to a complete request began; `None` between two requests.
+    busy_since: Option<Instant>,
+}
+
+impl Open {
+    /// Closes a connection so that another has its place: the oldest one that waits for a request, or else the one that
+    /// has been busy longest, if that is at least [`KEPT_FOR`]. Returns false if there is none.
+    fn make_room(&mut self, now: Instant) -> bool {
+        // Of several, this is the first and therefore the oldest. An idle one has no instant, which is the least.
+        let slowest = self.by_number.iter().min_by_key(|(_, connection)| connection.busy_since);
+        let is_kept = |connection: &Connection| connection.busy_since.is_some_and(|since| now < since + KEPT_FOR);
+        let number = slowest.filter(|(_, connection)| !is_kept(connection)).map(|(number, _)| *number);
+        number.inspect(|number| close(self.by_number.remove(number))).is_some()
+    }
 }
 
 impl Connections {
@@ -35,26 +50,25 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a connection, and returns its number. If all places are taken, closes the oldest connection that waits for
-    /// a request, so that idle connections and partial requests lock out no client. Returns `None` if all are busy.
-    pub(super) fn enter(&self, stream: &Arc<TcpStream>) -> Option<u64> {
+    /// Adds a connection, and returns its number. If all places are taken, it gets that of an idle or slow client: idle
+    /// connections, partial requests and clients that do not read lock out no other. Returns `None` if there is none.
+    pub(super) fn enter(&self, stream: &Arc<TcpStream>, now: Instant) -> Option<u64> {
         let mut open = self.open();
-        if open.by_number.len() >= MOST {
-            let (&idle, _) = open.by_number.iter().find(|(_, connection)| !connection.busy)?;
-            close(open.by_number.remove(&idle));
+        if open.by_number.len() >= MAX_CONNECTIONS && !open.make_room(now) {
+            return None;
         }
         let number = open.next;
         open.next += 1;
-        open.by_number.insert(number, Connection { stream: Arc::clone(stream), busy: false });
+        open.by_number.insert(number, Connection { stream: Arc::clone(stream), busy_since: None });
         Some(number)
     }
 
-    /// Marks a connection as busy or idle. Returns false if it must be closed.
-    pub(super) fn set_busy(&self, number: u64, busy: bool) -> bool {
+    /// Marks a connection as busy since an instant, or as idle. Returns false if it must be closed.
+    pub(super) fn set_busy(&self, number: u64, since: Option<Instant>) -> bool {
         let mut open = self.open();
         let ending = open.ending;
         let Some(connection) = open.by_number.get_mut(&number) else { return false };
-        connection.busy = busy;
+        connection.busy_since = since;
         self.changed.notify_all();
         !ending
     }
@@ -72,8 +86,11 @@ impl Connections {
     pub(super) fn end(&self, patience: Duration) {
         let mut open = self.open();
         open.ending = true;
-        open.by_number.values().filter(|connection| !connection.busy).for_each(|idle| shut(&idle.stream));
-        let busy = |open: &mut Open| open.by_number.values().any(|connection| connection.busy);
+        open.by_number
+            .values()
+            .filter(|connection| connection.busy_since.is_none())
+            .for_each(|idle| shut(&idle.stream));
+        let busy = |open: &mut Open| open.by_number.values().any(|connection| connection.busy_since.is_some());
         let waited = self.changed.wait_timeout_while(open, patience, busy);
         let open = waited.unwrap_or_else(PoisonError::into_inner).0;
         open.by_number.values().for_each(|connection| shut(&connection.stream));
@@ -97,4 +114,32 @@ fn close(connection: Option<Connection>) {
 /// Wakes the thread of the connection. An error means that it is already closed.
 fn shut(stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Both);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Clients that read nothing keep their places for a second, and then the longest busy makes room.
+    #[test]
+    fn responses_that_are_not_read_lock_out_no_other_client() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = Arc::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
+        let connections = Connections::default();
+        let begin = Instant::now();
+        let at = |ms: u64| begin + Duration::from_millis(ms);
+        for i in 0..MAX_CONNECTIONS as u64 {
+            assert_eq!(connections.enter(&stream, at(0)), Some(i));
+            assert!(connections.set_busy(i, Some(at(100 - i))));
+        }
+        assert_eq!(connections.enter(&stream, at(1_000)), None, "all are served, none for a second");
+        let last = MAX_CONNECTIONS as u64 - 1;
+        assert_eq!(connections.enter(&stream, at(1_050)), Some(last + 1));
+        assert!(!connections.set_busy(last, None), "the longest busy one is closed");
+        // An idle one makes room before any that is busy.
+        assert_eq!(connections.enter(&stream, at(9_000)), Some(last + 2));
+        assert!(connections.set_busy(last - 1, None) && !connections.set_busy(last + 1, None));
+    }
 }

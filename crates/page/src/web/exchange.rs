@@ -26,10 +26,10 @@ pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, 
     // Otherwise a small response would wait for the acknowledgement of the one before it.
     let _ = stream.set_nodelay(true);
     let mut pending = Vec::new();
-    while connections.set_busy(number, false) {
+    while connections.set_busy(number, None) {
         let served = match request::read(stream, &mut pending) {
             Ok(request) => {
-                connections.set_busy(number, true);
+                connections.set_busy(number, Some(Instant::now()));
                 answer(stream, &request, connections, hosts, handler)
             }
             Err(NoRequest::Gone) => return,

@@ -4,11 +4,11 @@ use std::io::{self, PipeWriter, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::connections::{Connections, MOST};
+use super::connections::{Connections, MAX_CONNECTIONS};
 use super::hosts::Hosts;
 use super::{Handler, exchange};
 
@@ -29,7 +29,7 @@ pub struct Server {
 
 impl Server {
     /// Maximum number of open files besides the listener: connections, one that is being refused, and a pipe.
-    pub const MAX_FILES: u64 = MOST as u64 + 3;
+    pub const MAX_FILES: u64 = MAX_CONNECTIONS as u64 + 3;
 
     /// Serves `listener` with `handler`, in a thread per connection. Requests may name an address or `localhost`.
     ///
@@ -115,7 +115,7 @@ impl Service {
             return;
         }
         let stream = Arc::new(stream);
-        let Some(number) = self.connections.enter(&stream) else {
+        let Some(number) = self.connections.enter(&stream, Instant::now()) else {
             let _ = stream.set_nonblocking(true);
             let _ =
                 (&*stream).write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");

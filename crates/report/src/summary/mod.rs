@@ -12,6 +12,7 @@
 //! | `sessions` | endings of sessions, and a row for each step |
 //! | `streams` | endings of streams, and the times of their events |
 //! | `targets` | a row for each target |
+//! | `slowest` | a row for each of the slowest requests |
 //! | `uncertainty`, `generator`, `fidelity` | additions of `--details` |
 //! | `timeline` | two plots of one line |
 //! | `notes` | notes, the end of an interrupted run, the folder of the saved run |
@@ -25,6 +26,7 @@ mod load;
 mod notes;
 mod sessions;
 mod shards;
+mod slowest;
 mod streams;
 mod tail;
 mod targets;
@@ -42,6 +44,7 @@ pub use notes::{notes, stopped_early};
 pub use sessions::{
     further_requests, session_times, session_times_heads, sessions, step_quantile_names, step_quantiles,
 };
+pub use slowest::{link, slowest_heads, slowest_rows};
 pub use streams::{goodput, stream_times, stream_times_heads, streams};
 pub use tail::{TIMES_HEADS, capacity, times, times_by_status, times_by_status_heads, times_footnotes};
 pub use targets::{target_heads, target_rows};
@@ -74,6 +77,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         streams::table(findings, style),
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
+        slowest::table(run, findings, options.details, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),
         shards::lines(run, style),

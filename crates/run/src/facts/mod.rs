@@ -25,6 +25,7 @@ mod stream_reading;
 mod stream_time;
 mod stripe;
 mod target_names;
+mod trace;
 
 use serde::{Deserialize, Serialize};
 use truetail_model::driver::Stripe;
@@ -56,6 +57,7 @@ pub use stream_reading::{StreamKind, StreamReading};
 pub use stream_time::{StreamTime, StreamTimes};
 pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 pub use target_names::{UniqueNames, split_origin};
+pub use trace::{TRACE_ID_IN_LINK, TraceFacts};
 
 /// Origin of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -111,6 +113,9 @@ pub struct Facts {
     /// Statements of the other tool, in a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,
+    /// Trace ids of the requests; `None` if they had none, or if the parts of the run had different ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceFacts>,
     /// This machine's part of a load that several machines shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,

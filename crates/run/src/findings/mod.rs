@@ -7,6 +7,7 @@ mod gates;
 mod llm;
 mod session;
 mod settling;
+mod slowest;
 mod stream;
 mod targets;
 mod uncertainty;
@@ -21,6 +22,7 @@ pub use gates::{GateFinding, GateState};
 pub use llm::{Goodput, LlmFindings};
 pub use session::{FlowTime, SessionFindings, StepTime};
 pub use settling::{Settling, SettlingState, Shift};
+pub use slowest::SlowRequest;
 pub use stream::StreamFindings;
 pub use targets::TargetFindings;
 pub use uncertainty::{Contribution, Uncertainty};
@@ -55,6 +57,8 @@ pub struct Findings {
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
     /// Response time of each target, if there are several.
     pub targets: Vec<TargetFindings>,
+    /// The slowest requests that were sent, slowest first.
+    pub slowest: Vec<SlowRequest>,
     /// Times of streams, if answers were read as streams.
     pub stream: Option<StreamFindings>,
     /// Times of sessions, if they followed a flow.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::{
     FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, hlog, samples, timeline,
 };
+use crate::TraceFacts;
 use crate::wire::v1::{self, RunFile};
 use crate::{Findings, Run, SampledSessions, StreamDetail};
 
@@ -43,7 +44,10 @@ impl<'a> Contents<'a> {
             SESSIONS => serde_json::to_writer(out, &self.sessions()).map_err(io::Error::from),
             HISTOGRAMS => hlog::write(out, facts, snapshot, self.run_file.recorded.intervals),
             TIMELINE => timeline::write(out, snapshot),
-            SAMPLES => samples::write(out, &snapshot.samples),
+            SAMPLES => {
+                let ids = facts.trace.as_ref().and_then(TraceFacts::ids);
+                samples::write(out, &snapshot.samples, ids)
+            }
             _ => out.write_all(self.run_file.to_json().as_bytes()),
         }
     }

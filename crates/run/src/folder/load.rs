@@ -147,6 +147,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         stripe: run_file.stripe,
         start: run_file.start,
         shards: run_file.shards,
+        trace: run_file.trace,
         by_target: run_file.by_target,
         checks: run_file.checks,
         failed_answers: Vec::new(),

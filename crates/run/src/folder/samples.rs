@@ -16,8 +16,10 @@
 //! | `first_byte_ns` | when the first byte of the answer reached the host, from the origin; blank if unknown |
 //! | `send_wait_ns` | from the first byte of the request until its last byte was accepted; blank if all were at once |
 //! | `knock_on_ns` | most that the generator may have added beyond `generator_lag_ns`; blank if 0 |
+//! | `target` | place of the target in `by_target` of run.json, from 0; blank if the run has one target |
+//! | `trace_id` | trace id of the request, 32 hexadecimal digits |
 //!
-//! The last three columns are omitted if every row would be blank. Response time is `end_ns - intended_start_ns`,
+//! The last five columns are omitted if every row would be blank. Response time is `end_ns - intended_start_ns`,
 //! service time `end_ns - actual_start_ns`. For statistics, use `all` or `one-in-N`; `slowest` is for inspecting the
 //! tail.
 
@@ -26,8 +28,9 @@ use std::io::{self, Read, Write};
 use csv::StringRecord;
 use serde::{Deserialize, Serialize};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay};
+use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay, TargetPlace};
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::trace::TraceIds;
 
 use super::LineError;
 use crate::limits::{LONGEST_NS, MAX_BYTES};
@@ -84,7 +87,7 @@ struct OptionalColumn {
     set: fn(&mut RequestRecord, u64),
 }
 
-const OPTIONAL: [OptionalColumn; 3] = [
+const OPTIONAL: [OptionalColumn; 4] = [
     OptionalColumn {
         name: "first_byte_ns",
         get: |record| record.first_byte.map(|first_byte| first_byte.0),
@@ -100,9 +103,14 @@ const OPTIONAL: [OptionalColumn; 3] = [
         get: |record| (!record.knock_on.is_zero()).then_some(record.knock_on.0),
         set: |record, ns| record.knock_on = Nanos(ns),
     },
+    OptionalColumn {
+        name: "target",
+        get: |record| record.target.index().map(|index| index as u64),
+        set: |record, index| record.target = u32::try_from(index).map_or(TargetPlace::UNKNOWN, TargetPlace::new),
+    },
 ];
 
-pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
+pub(super) fn write(out: impl Write, samples: &Samples, ids: Option<TraceIds>) -> io::Result<()> {
     let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
     let mut rows: Vec<(&str, &RequestRecord)> = samples.even().iter().map(|record| (even.as_str(), record)).collect();
     rows.extend(samples.slowest_left_out().map(|record| (SLOWEST, record)));
@@ -111,10 +119,12 @@ pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
     let has_value = |column: &&OptionalColumn| rows.iter().any(|(_, record)| (column.get)(record).is_some());
     let optional: Vec<&OptionalColumn> = OPTIONAL.iter().filter(has_value).collect();
-    csv.write_record(HEADER.into_iter().chain(optional.iter().map(|column| column.name)))?;
+    let trace_id = ids.map(|_| "trace_id");
+    csv.write_record(HEADER.into_iter().chain(optional.iter().map(|column| column.name)).chain(trace_id))?;
     for (kept, record) in rows {
         let values: Vec<Option<u64>> = optional.iter().map(|column| (column.get)(record)).collect();
-        csv.serialize((SampleRow::new(kept, record), values))?;
+        let trace_id: Vec<String> = ids.iter().map(|ids| ids.trace_id(record.index)).collect();
+        csv.serialize((SampleRow::new(kept, record), values, trace_id))?;
     }
     csv.flush()
 }
@@ -238,6 +248,8 @@ impl<'a> SampleRow<'a> {
 
 #[cfg(test)]
 mod tests {
+    use truetail_model::trace::TraceFormat;
+
     use super::*;
 
     #[test]
@@ -256,13 +268,21 @@ mod tests {
         let answered = Outcome::Response { status: 200 };
         let bare = |index| RequestRecord::new(arrival(index), Timestamp(5), Timestamp(9), answered);
         let full = RequestRecord { first_byte: Some(Timestamp(7)), ..bare(1) };
-        for (records, columns) in [(vec![bare(0), bare(1)], HEADER.len()), (vec![bare(0), full], HEADER.len() + 1)] {
+        let of_target = RequestRecord { target: TargetPlace::new(3), ..full };
+        let ids = TraceIds::new(5, TraceFormat::W3c, 1.0);
+        for (records, ids, columns) in [
+            (vec![bare(0), bare(1)], None, HEADER.len()),
+            (vec![bare(0), full], None, HEADER.len() + 1),
+            (vec![bare(0), of_target], None, HEADER.len() + 2),
+            (vec![bare(0), of_target], Some(ids), HEADER.len() + 3),
+        ] {
             let options = SamplesOptions { capacity: 2, slowest: 0 };
             let samples = Samples::from_parts(options, records.clone(), 1, &[], 2);
             let mut written = Vec::new();
-            write(&mut written, &samples).unwrap();
+            write(&mut written, &samples, ids).unwrap();
             let text = String::from_utf8(written.clone()).unwrap();
             assert!(text.lines().all(|line| line.split(',').count() == columns), "{text}");
+            assert!(ids.is_none_or(|ids| text.ends_with(&format!(",{}\n", ids.trace_id(1)))), "{text}");
             let read = read(written.as_slice(), &SampleFacts::from_samples(&samples)).unwrap();
             assert_eq!(read.even(), records);
         }

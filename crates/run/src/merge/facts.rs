@@ -24,6 +24,9 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.command != part.command {
         whole.command = None;
     }
+    if whole.trace != part.trace {
+        whole.trace = None;
+    }
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
         && whole.seed != part.seed
     {

@@ -14,7 +14,7 @@ use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, CheckpointFacts, Claims, ClosedLoopShadow, Distribution, Facts, Findings,
     GateFinding, GeneratorStats, HostInfo, MessageBooks, MetricDistributions, OfferedLoad, Run, RunSource, Settling,
-    Shards, StartFacts, StripeFacts, TargetBooks, TargetFindings, Uncertainty, Verdict,
+    Shards, SlowRequest, StartFacts, StripeFacts, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict,
 };
 
 /// Value of the field `schema`.
@@ -92,6 +92,12 @@ pub struct RunFile {
     /// Books of messages besides their replies; omitted without messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageBooks>,
+    /// Trace ids of the requests; omitted if they had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceFacts>,
+    /// The slowest requests that were sent, slowest first; empty in files of versions that did not list them.
+    #[serde(default)]
+    pub slowest: Vec<SlowRequest>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Answers per second of the schedule, or until the last answer if some came later; null if unknown.
@@ -271,6 +277,8 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         stream: facts.stream.as_ref().map(|streams| StreamFile::new(streams, findings)),
         sessions: facts.sessions.as_ref().map(|sessions| SessionFile::new(sessions, findings)),
         messages: facts.messages(),
+        trace: facts.trace.clone(),
+        slowest: findings.slowest.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),

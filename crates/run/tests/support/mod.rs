@@ -9,12 +9,14 @@ use truetail_model::record::{
     StartDelay, TargetTimes,
 };
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::trace::TraceFormat;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
     HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState,
-    ShadowQuantile, Shift, TargetBooks, TargetFindings, Uncertainty, Verdict, VerdictState, folder,
+    ShadowQuantile, Shift, SlowRequest, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict, VerdictState,
+    folder,
 };
 
 pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
@@ -125,6 +127,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         stripe: None,
         start: None,
         shards: None,
+        trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
@@ -276,6 +279,18 @@ pub fn findings(run: &Run) -> Findings {
             }),
         },
         arrival_fidelity: Some(arrival_fidelity()),
+        slowest: vec![SlowRequest {
+            trace_id: Some("00000000000000075f2a1d0c3b4e9688".to_owned()),
+            trace_sampled: true,
+            target: Some("GET /items".to_owned()),
+            index: 41,
+            intended_start_ns: 41_000_000,
+            response_time_ns: 99_999,
+            service_time_ns: 90_000,
+            outcome: "response".to_owned(),
+            status: Some(200),
+            parts: [("generator lag".to_owned(), 9_999), ("the rest".to_owned(), 90_000)].into_iter().collect(),
+        }],
         closed_loop_shadow: Some(ClosedLoopShadow {
             users: 10,
             requests: 14_000,

@@ -27,10 +27,16 @@ impl<R: RequestSource> Http1<R> {
 }
 
 impl<R: RequestSource> Protocol for Http1<R> {
-    type Conversation = Http1Conversation;
+    type Conversation = Http1Conversation<R::Own>;
 
-    fn conversation(&self) -> Http1Conversation {
-        Http1Conversation { parser: ResponseParser::new(), current: None, sent: 0, is_closing: false }
+    fn conversation(&self) -> Http1Conversation<R::Own> {
+        Http1Conversation {
+            parser: ResponseParser::new(),
+            current: None,
+            own: R::Own::default(),
+            sent: 0,
+            is_closing: false,
+        }
     }
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
@@ -43,15 +49,17 @@ impl<R: RequestSource> Protocol for Http1<R> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Http1Conversation {
+pub(crate) struct Http1Conversation<O = ()> {
     parser: ResponseParser,
     current: Option<(Tag, RequestId)>,
+    /// The part of the current request that belongs to this connection alone.
+    own: O,
     /// Bytes of the current request that the transport took.
     sent: usize,
     is_closing: bool,
 }
 
-impl Http1Conversation {
+impl<O> Http1Conversation<O> {
     fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
         if let Some((tag, _)) = self.current.take() {
             events.end(Ended { retry, ..Ended::new(tag, outcome, self.parser.received()) });
@@ -82,10 +90,11 @@ impl Http1Conversation {
     }
 }
 
-impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation {
+impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation<R::Own> {
     #[inline]
     fn begin(&mut self, protocol: &Http1<R>, begins: Beginning, _: &mut Events) -> u32 {
-        let Beginning { tag, request, .. } = begins;
+        let Beginning { tag, request, arrival, .. } = begins;
+        protocol.requests.begin(request, arrival.index, &mut self.own);
         self.parser.start(protocol.requests.is_head_request(request));
         self.current = Some((tag, request));
         self.sent = 0;
@@ -94,7 +103,7 @@ impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation {
 
     #[inline]
     fn output<'a>(&'a self, protocol: &'a Http1<R>) -> &'a [u8] {
-        self.current.map_or(&[], |(_, request)| &protocol.requests.bytes(request)[self.sent..])
+        self.current.map_or(&[], |(_, request)| &protocol.requests.bytes(request, &self.own)[self.sent..])
     }
 
     #[inline]
@@ -104,7 +113,7 @@ impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation {
         self.sent += count;
         if !had_started {
             events.push(Event::Started(tag));
-        } else if self.sent == protocol.requests.bytes(request).len() {
+        } else if self.sent == protocol.requests.bytes(request, &self.own).len() {
             events.push(Event::Sent(tag));
         }
     }
@@ -132,7 +141,7 @@ impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation {
             Ok(Parsed::Incomplete) => Flow::Continue,
             Ok(Parsed::Complete(AnswerEnd { status, keep_alive })) => {
                 // A server that answers before it has the whole request cannot be sent another one.
-                let is_sent = self.sent == protocol.requests.bytes(request).len();
+                let is_sent = self.sent == protocol.requests.bytes(request, &self.own).len();
                 self.end(Outcome::Response { status }, Retry::No, events);
                 if !(keep_alive && is_sent && protocol.keep_alive) {
                     self.stop(events);

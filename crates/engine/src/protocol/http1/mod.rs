@@ -25,3 +25,4 @@ pub(crate) use head::{HEAD_LIMIT, head_fields, refused_line};
 pub use head_cache::HeadCache;
 pub use part::Part;
 pub use response::{AnswerEnd, Parsed, ResponseParser};
+pub(crate) use source::{RequestSource, Traced};

@@ -117,13 +117,14 @@ fn target_fields<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -
     requests.targets()[target].iter().map(move |request| Fields::parse(request, scheme).expect(checked))
 }
 
-/// Returns the fields that are the same in all requests. A name that a request has several times is excluded, to keep
-/// the order of its values.
+/// Returns the fields that are the same in all requests, without the one that carries a trace id. A name that a request
+/// has several times is excluded, to keep the order of its values.
 fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
     let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
     for target in 0..requests.targets().len() {
         for fields in target_fields(requests, target, scheme).map(|fields| fields.all) {
-            let once = |name: &str| fields.iter().filter(|field| field.0 == name).count() == 1;
+            let differs = |name: &str| requests.trace_ids().is_some_and(|ids| ids.format().header() == name);
+            let once = |name: &str| !differs(name) && fields.iter().filter(|field| field.0 == name).count() == 1;
             match &mut shared {
                 None => {
                     let first = fields.iter().filter(|(name, _)| once(name));

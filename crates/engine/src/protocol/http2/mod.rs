@@ -21,4 +21,5 @@ mod test_connection;
 pub(crate) use conversation::Http2;
 pub(crate) use field_blocks::FieldBlocks;
 pub(crate) use fields_made_in_run::FieldsMadeInRun;
+pub(crate) use source::FieldSource;
 pub use test_connection::TestConnection;

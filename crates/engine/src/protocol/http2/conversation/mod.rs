@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
+use truetail_model::trace::TraceIds;
 
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
@@ -45,11 +46,17 @@ pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     max_streams: u32,
     /// Keep header fields of answers as text, for an observer.
     keeps_fields: bool,
+    /// Ids that requests get when they begin.
+    trace_ids: Option<TraceIds>,
 }
 
 impl<F: FieldSource> Http2<F> {
     pub(crate) fn new(blocks: F, max_streams: Option<u32>, keeps_fields: bool) -> Http2<F> {
-        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields }
+        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields, trace_ids: None }
+    }
+
+    pub(crate) fn traced(self, trace_ids: Option<TraceIds>) -> Http2<F> {
+        Http2 { trace_ids, ..self }
     }
 }
 
@@ -258,7 +265,7 @@ impl Http2Conversation {
 
 impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
     fn begin(&mut self, protocol: &Http2<F>, begins: Beginning, events: &mut Events) -> u32 {
-        let id = self.open(protocol, begins.tag, begins.request);
+        let id = self.open(protocol, begins);
         self.report(events);
         id
     }

@@ -1,20 +1,30 @@
 //! Frames that a conversation sends: requests, bodies, resets.
 
+use memchr::memmem;
 use truetail_model::record::Cause;
+use truetail_model::trace::TraceIds;
 
 use super::error::ConnectionError;
 use super::streams::{AnswerState, Stream};
 use super::{Http2, Http2Conversation, MAX_REPLIES, OUR_WINDOW};
-use crate::protocol::Tag;
+use crate::protocol::Beginning;
 use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
-use crate::target::request_set::RequestId;
 
 /// Limit of pending bytes for adding a body. The rest of the body follows when they are gone.
 const BODIES_AHEAD: usize = 128 * 1024;
 
+/// Writes the trace id of an arrival over the placeholder in a field block, which has it as a plain literal.
+fn write_trace_id(ids: TraceIds, index: u64, block: &mut [u8]) {
+    let placeholder = ids.format().placeholder();
+    if let Some(at) = memmem::find(block, placeholder.as_bytes()) {
+        ids.write(index, &mut block[at..at + placeholder.len()]);
+    }
+}
+
 impl Http2Conversation {
-    pub(super) fn open<F: FieldSource>(&mut self, protocol: &Http2<F>, tag: Tag, request: RequestId) -> u32 {
+    pub(super) fn open<F: FieldSource>(&mut self, protocol: &Http2<F>, begins: Beginning) -> u32 {
+        let Beginning { tag, request, .. } = begins;
         let id = self.next;
         let block = protocol.blocks.get(request);
         let body = block.body();
@@ -30,7 +40,7 @@ impl Http2Conversation {
             answer: AnswerState { to_head_request: block.is_head_request(), ..AnswerState::default() },
         };
         self.streams.insert(id, stream);
-        self.put_fields(id, block);
+        self.put_fields(id, block, protocol.trace_ids.map(|ids| (ids, begins.arrival.index)));
         if !body.is_empty() && !self.put_body(id, body) {
             self.streams.waiting.push(id);
         }
@@ -38,8 +48,9 @@ impl Http2Conversation {
         id
     }
 
-    /// Appends a HEADERS frame, and CONTINUATION frames if the block exceeds one frame.
-    fn put_fields<'a>(&mut self, id: u32, block: impl RequestBlock<'a>) {
+    /// Appends a HEADERS frame, and CONTINUATION frames if the block exceeds one frame. `trace` is the index of the
+    /// arrival, if requests have trace ids.
+    fn put_fields<'a>(&mut self, id: u32, block: impl RequestBlock<'a>, trace: Option<(TraceIds, u64)>) {
         let out = &mut self.out.bytes;
         let begin = out.len();
         let ends = if block.body().is_empty() { flag::END_STREAM } else { 0 };
@@ -48,6 +59,9 @@ impl Http2Conversation {
             out.push(0x20);
         }
         self.encoding.table = block.put(self.encoding.table, out);
+        if let Some((ids, index)) = trace {
+            write_trace_id(ids, index, &mut out[begin..]);
+        }
         let length = out.len() - begin - frame::HEAD;
         if length <= LONGEST {
             let [_, a, b, c] = (length as u32).to_be_bytes();

@@ -1,0 +1,103 @@
+//! A row for each of the slowest requests.
+
+use truetail_analysis::slowest::PARTS;
+use truetail_run::{Findings, Run, SlowRequest};
+
+use crate::number;
+use crate::style::Style;
+use crate::table::{Align, TextTable};
+
+/// Number of rows on a screen without `--details`, if requests have trace ids.
+const SHOWN: usize = 3;
+const LONGEST_TARGET: usize = 40;
+const INDENT: usize = 2;
+
+/// Returns the slowest requests with their largest parts, and the links to their traces: all with `details`, otherwise
+/// the first if requests have trace ids.
+pub(super) fn table(run: &Run, findings: &Findings, details: bool, style: Style) -> Vec<String> {
+    let shown = match (details, &run.facts.trace) {
+        (true, _) => findings.slowest.len(),
+        (false, Some(_)) => SHOWN,
+        (false, None) => 0,
+    };
+    let rows = &findings.slowest[..shown.min(findings.slowest.len())];
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let columns = [
+        ("slowest", Align::Right),
+        ("due at", Align::Right),
+        ("target", Align::Left),
+        ("answer", Align::Left),
+        ("mostly", Align::Left),
+        ("trace", Align::Left),
+    ];
+    let mut table = TextTable::new(&columns);
+    for request in rows {
+        table.row(vec![
+            number::time(request.response_time_ns),
+            number::time(request.intended_start_ns),
+            request.target.as_deref().map_or("–".to_owned(), |name| clipped(&style.printable(name))),
+            answer(request),
+            largest_part(request),
+            trace(request),
+        ]);
+    }
+    // If space is short, the target goes first, then the answer. The id is there to be copied, so it stays whole.
+    let mut lines = table.fitting(style.columns() - INDENT, &[2, 3], style).lines(INDENT, style);
+    lines.extend(link(run, &rows[0]).map(|link| format!("  {}", style.printable(&link))));
+    lines
+}
+
+/// Column heads of [`slowest_rows`].
+pub fn slowest_heads() -> Vec<String> {
+    ["due at", "target", "answer", "trace id", "response time"].into_iter().chain(PARTS).map(str::to_owned).collect()
+}
+
+/// Returns a row for each of the slowest requests: when it was due, its target, its answer, its trace id, its response
+/// time and the parts of it.
+pub fn slowest_rows(findings: &Findings) -> Vec<Vec<String>> {
+    let row = |request: &SlowRequest| {
+        let part = |name| request.parts.get(name).map_or("–".to_owned(), |ns| number::time(*ns));
+        let target = request.target.clone().unwrap_or("–".to_owned());
+        let words = [number::time(request.intended_start_ns), target, answer(request), trace(request)];
+        words.into_iter().chain([number::time(request.response_time_ns)]).chain(PARTS.map(part)).collect()
+    };
+    findings.slowest.iter().map(row).collect()
+}
+
+/// Returns the address of the page about the trace of a request, if its trace was to be recorded.
+pub fn link(run: &Run, request: &SlowRequest) -> Option<String> {
+    let trace_id = request.trace_id.as_ref().filter(|_| request.trace_sampled)?;
+    run.facts.trace.as_ref()?.link_to(trace_id)
+}
+
+fn answer(request: &SlowRequest) -> String {
+    match request.status {
+        Some(status) => status.to_string(),
+        None if request.outcome == "response" => "answered".to_owned(),
+        None => request.outcome.replace('_', " "),
+    }
+}
+
+fn largest_part(request: &SlowRequest) -> String {
+    let largest = request.parts.iter().max_by_key(|(_, ns)| **ns);
+    largest.map_or("–".to_owned(), |(name, ns)| format!("{name} {}", number::time(*ns)))
+}
+
+fn trace(request: &SlowRequest) -> String {
+    match &request.trace_id {
+        Some(id) if request.trace_sampled => id.clone(),
+        Some(id) => format!("{id} (not sampled)"),
+        None => "–".to_owned(),
+    }
+}
+
+fn clipped(name: &str) -> String {
+    let length = name.chars().count();
+    if length <= LONGEST_TARGET {
+        return name.to_owned();
+    }
+    let kept: String = name.chars().skip(length + 1 - LONGEST_TARGET).collect();
+    format!("…{kept}")
+}
