@@ -6,7 +6,7 @@ use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_reactor::stamps;
-use truetail_run::{EndClock, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing, TraceFacts};
+use truetail_run::{EndClock, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
@@ -40,8 +40,6 @@ pub struct Plan {
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and dropped.
     pub observer: Option<ObserverFactory>,
-    /// Facts of the trace ids that the requests get ([`Target::trace`]).
-    pub trace: Option<TraceFacts>,
     /// Open files that this process needs for other things. The limit on connections leaves room for them.
     pub other_files: u64,
 }
@@ -125,7 +123,6 @@ impl Plan {
             keep_alive: true,
             max_streams: None,
             observer: None,
-            trace: None,
             other_files: 0,
         }
     }

@@ -74,7 +74,7 @@ impl RunOutput {
         self.snapshot.warmup.check()?;
         let mut run = self.into_run(RunSource::Sockets, plan.offered());
         run.facts.stripe = plan.stripe_facts();
-        run.facts.trace = plan.trace.clone();
+        run.facts.trace = plan.target.trace_facts().cloned();
         run.facts.interrupted = control.was_stopped();
         Ok(run)
     }

@@ -28,6 +28,11 @@ impl TraceArgs {
     pub fn format(&self) -> Option<TraceFormat> {
         self.trace.then(|| self.trace_header.unwrap_or_default())
     }
+
+    /// Returns the line that each request has as the place of its trace id.
+    pub fn placeholder(&self) -> Option<String> {
+        self.format().map(|format| format!("{}: {}", format.header(), format.placeholder()))
+    }
 }
 
 fn format(text: &str) -> Result<TraceFormat, String> {

@@ -16,7 +16,6 @@ use truetail_requests::{
 use super::input;
 use super::load::DEFAULT_SEED;
 use super::stream::ask_for_streams;
-use super::trace;
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
@@ -25,7 +24,7 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// # Errors
 /// If the requests in arguments or files are not valid, or a host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
-    let added: Vec<String> = closing(args).iter().cloned().chain(trace::header(args)).collect();
+    let added: Vec<String> = closing(args).iter().cloned().chain(args.traces.placeholder()).collect();
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
     let specs = match args.streams.llm {
         Some(llm) => ask_for_streams(specs, llm.api())?,
@@ -49,7 +48,7 @@ pub fn for_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     let base = from_arguments(args, args.url.as_deref().unwrap_or_default())?;
     let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
-    let trace: Vec<_> = trace::header(args).into_iter().collect();
+    let trace: Vec<_> = args.traces.placeholder().into_iter().collect();
     let base = base.with_defaults(&user).with_defaults(closing(args)).with_defaults(&trace);
     target_of(args, replay.prepare(&base).map_err(wrong)?)
 }

@@ -116,13 +116,12 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         (None, None) if messages::are_meant(&args) => messages::target(&args)?,
         (None, None) => request::target(&args)?,
     };
-    let trace = trace::trace(&args, start_at_unix_ns, &mut target)?;
+    trace::trace(&args, start_at_unix_ns, &mut target)?;
     tls::secure(&mut target, &args)?;
     let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
-    plan.trace = trace;
     plan.keep_alive = !args.no_keepalive;
     plan.max_streams = args.max_streams;
     plan.threads = args.threads;

@@ -87,7 +87,8 @@ fn the_server_sees_the_ids_that_the_run_lists() {
         assert_eq!((&request["target"], &request["status"]), (&"GET /slow".into(), &200.into()), "{request}");
         let parts = request["parts"].as_object().expect("parts").values().filter_map(Value::as_u64).sum::<u64>();
         assert_eq!(request["response_time_ns"], parts, "{request}");
-        let row = samples["index"].iter().position(|index| *index == request["index"].to_string()).expect("a row");
+        let index = request["index"].to_string();
+        let row = samples["index"].iter().position(|other| *other == index).expect("a row");
         assert_eq!((&request["trace_id"], "1"), (&samples["trace_id"][row].clone().into(), &*samples["target"][row]));
     }
     let times: Vec<u64> = slowest.iter().filter_map(|request| request["response_time_ns"].as_u64()).collect();

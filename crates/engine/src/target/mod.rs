@@ -18,7 +18,7 @@ pub(crate) mod target_requests;
 mod wire_protocol;
 
 use memchr::memmem;
-use truetail_model::trace::TraceIds;
+use truetail_run::TraceFacts;
 
 use crate::protocol::messages::MessageOptions;
 use crate::tls::{TlsError, TlsOptions};
@@ -36,12 +36,13 @@ use target_requests::TargetRequests;
 pub use wire_protocol::{HttpVersion, WireProtocol};
 
 /// The requests of a run, and their servers.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Target {
     /// The servers, at least one. Requests name theirs by index.
     destinations: Vec<Destination>,
     requests: RequestSet,
     protocol: WireProtocol,
+    trace: Option<TraceFacts>,
 }
 
 impl Target {
@@ -84,7 +85,7 @@ impl Target {
         let endpoints = overrides.endpoints(&origins)?;
         let destinations = origins.into_iter().zip(endpoints);
         let destinations = destinations.map(|(origin, endpoints)| Destination::new(origin, endpoints)).collect();
-        Ok(Target { destinations, requests, protocol: WireProtocol::Http(HttpVersion::Http1) })
+        Ok(Target { destinations, requests, protocol: WireProtocol::Http(HttpVersion::Http1), trace: None })
     }
 
     /// Uses HTTP/2 from now on. Over TLS the server must agree to it; without TLS the server must be known to speak it.
@@ -117,12 +118,16 @@ impl Target {
         &self.requests.targets()[..made]
     }
 
-    /// Gives each request a trace id when it begins. Requests that were made before the run must have the placeholder
+    /// Gives each request a trace id of these when it begins. Requests that were made before the run must have the placeholder
     /// as the value of the trace header.
     ///
     /// # Errors
     /// [`TargetError::HasTraceHeader`] if a request has another value.
-    pub fn trace(&mut self, ids: TraceIds) -> Result<(), TargetError> {
+    ///
+    /// # Panics
+    /// If the facts were damaged.
+    pub fn trace(&mut self, facts: TraceFacts) -> Result<(), TargetError> {
+        let ids = facts.ids().expect("facts that were made for this run");
         let header = ids.format().header();
         let line = format!("\r\n{header}: {}\r\n", ids.format().placeholder());
         let has_place = |request: &[u8]| memmem::find(request, line.as_bytes()).is_some();
@@ -130,7 +135,13 @@ impl Target {
             return Err(TargetError::HasTraceHeader { target: other.to_string(), header });
         }
         self.requests = self.requests.clone().traced(ids);
+        self.trace = Some(facts);
         Ok(())
+    }
+
+    /// Returns the facts of the trace ids, if requests get any.
+    pub fn trace_facts(&self) -> Option<&TraceFacts> {
+        self.trace.as_ref()
     }
 
     /// Sends the requests as messages from now on.

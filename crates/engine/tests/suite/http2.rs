@@ -20,7 +20,7 @@ use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
 use truetail_model::trace::{TraceFormat, TraceIds};
 use truetail_reactor::stamps;
-use truetail_run::EndClock;
+use truetail_run::{EndClock, TraceFacts};
 
 const NOTHING: Duration = Duration::ZERO;
 
@@ -156,10 +156,11 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
 #[test]
 fn each_request_has_its_trace_id() {
     let server = Honest::start(100, NOTHING, Vec::new());
-    let ids = TraceIds::new(77, TraceFormat::W3c, 0.5);
+    let facts = TraceFacts::new(77, TraceFormat::W3c, 0.5, None);
+    let ids = facts.ids().unwrap();
     let header = format!("traceparent: {}", ids.format().placeholder());
     let mut target = Target::resolve(Method::Get, &server.url(), &[header], Vec::new()).unwrap();
-    target.trace(ids).unwrap();
+    target.trace(facts.clone()).unwrap();
     let plan = in_http2(Plan::new(open(&server.url(), 1000.0, 60).workload, target));
     for plan in both(plan) {
         assert_eq!(run(&plan).snapshot.tally.responses, 60);
@@ -170,7 +171,7 @@ fn each_request_has_its_trace_id() {
         assert_eq!(sent, expected);
     }
     let without = Target::resolve(Method::Get, &server.url(), &["Traceparent: 00-1".to_owned()], Vec::new());
-    let refused = without.unwrap().trace(ids).unwrap_err().to_string();
+    let refused = without.unwrap().trace(facts).unwrap_err().to_string();
     assert!(refused.contains("has the header traceparent already"), "{refused}");
 }
 

@@ -28,7 +28,7 @@ pub fn scripted(mut plan: Plan) -> Plan {
     if plan.target.protocol().http_version() == Some(HttpVersion::Http2) {
         target.use_http2().unwrap();
     }
-    requests.trace_ids().into_iter().for_each(|ids| target.trace(ids).unwrap());
+    plan.target.trace_facts().into_iter().for_each(|facts| target.trace(facts.clone()).unwrap());
     plan.target = target;
     plan.observer = Some(ObserverFactory::with_script(move || Box::new(OneRequestEach(requests.clone()))));
     plan

@@ -35,7 +35,7 @@ struct Connection {
 
 impl Open {
     /// Closes a connection so that another has its place: the oldest one that waits for a request, or else the one that
-    /// has been busy longest, if that is at least [`KEPT_FOR`]. Returns false if there is none.
+    /// has been busy longest, if that is at least [`KEPT_FOR`]. Returns false if all are kept.
     fn make_room(&mut self, now: Instant) -> bool {
         // Of several, this is the first and therefore the oldest. An idle one has no instant, which is the least.
         let slowest = self.by_number.iter().min_by_key(|(_, connection)| connection.busy_since);
@@ -51,7 +51,7 @@ impl Connections {
     }
 
     /// Adds a connection, and returns its number. If all places are taken, it gets that of an idle or slow client: idle
-    /// connections, partial requests and clients that do not read lock out no other. Returns `None` if there is none.
+    /// connections, partial requests and clients that do not read lock out no other. Returns `None` if all are kept.
     pub(super) fn enter(&self, stream: &Arc<TcpStream>, now: Instant) -> Option<u64> {
         let mut open = self.open();
         if open.by_number.len() >= MAX_CONNECTIONS && !open.make_room(now) {

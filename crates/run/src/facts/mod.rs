@@ -113,7 +113,7 @@ pub struct Facts {
     /// Statements of the other tool, in a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,
-    /// Trace ids of the requests; `None` if they had none, or if the parts of the run had different ones.
+    /// Trace ids of the requests; `None` without `--trace`, or if the parts of the run had different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFacts>,
     /// This machine's part of a load that several machines shared.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One of the slowest requests.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SlowRequest {
-    /// Its trace id: 32 hexadecimal digits; null if requests had none.
+    /// Its trace id: 32 hexadecimal digits; null without `--trace`.
     pub trace_id: Option<String>,
     /// True if its header asked for the trace to be recorded; false without a trace id.
     pub trace_sampled: bool,

@@ -92,7 +92,7 @@ pub struct RunFile {
     /// Books of messages besides their replies; omitted without messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageBooks>,
-    /// Trace ids of the requests; omitted if they had none.
+    /// Trace ids of the requests; omitted without `--trace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFacts>,
     /// The slowest requests that were sent, slowest first; empty in files of versions that did not list them.

@@ -75,7 +75,7 @@ pub(crate) struct Traced<S> {
 pub(crate) struct TracedRequest {
     id: Option<RequestId>,
     bytes: Vec<u8>,
-    /// Place of the trace header's value; `None` if the request has none.
+    /// Place of the trace header's value; `None` in a request without that header.
     value: Option<usize>,
 }
 
