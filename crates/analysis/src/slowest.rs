@@ -10,7 +10,8 @@ use truetail_run::{Run, SlowRequest};
 const COUNT: usize = 10;
 
 /// Parts of a response time, in their order in time.
-pub const PARTS: [&str; 5] = ["generator lag", "connection wait", "connecting", "to the first byte", "the rest"];
+pub const PARTS: [&str; 6] =
+    ["generator lag", "connection wait", "connecting", "to the first byte", "from the first byte", "service"];
 
 /// Returns the slowest requests that were sent, the slowest first.
 pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
@@ -38,7 +39,7 @@ pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
 /// Returns the parts of the time from the intended start to the end. The service time of a request whose first byte is
 /// unknown, or that was not answered, is one part.
 fn parts(record: &RequestRecord) -> BTreeMap<String, u64> {
-    let [lag, wait, connecting, to_first_byte, rest] = PARTS;
+    let [lag, wait, connecting, to_first_byte, from_first_byte, service] = PARTS;
     let delay = record.delay;
     let mut parts = BTreeMap::new();
     let mut add = |name: &str, time: Nanos| {
@@ -52,9 +53,9 @@ fn parts(record: &RequestRecord) -> BTreeMap<String, u64> {
     match record.first_byte.filter(|_| matches!(record.outcome, Outcome::Response { .. })) {
         Some(first_byte) => {
             add(to_first_byte, first_byte.since(record.actual_start));
-            add(rest, record.end.since(first_byte.max(record.actual_start)));
+            add(from_first_byte, record.end.since(first_byte.max(record.actual_start)));
         }
-        None => add(rest, record.service_time()),
+        None => add(service, record.service_time()),
     }
     parts
 }

@@ -10,7 +10,7 @@ use crate::dom::{all, parsed, reading, split, text, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "verdict",
     "books",
     "times",
@@ -23,6 +23,7 @@ const SECTIONS: [&str; 13] = [
     "rate",
     "answers",
     "targets",
+    "slowest",
     "repeat",
 ];
 

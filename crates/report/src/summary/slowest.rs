@@ -24,23 +24,27 @@ pub(super) fn table(run: &Run, findings: &Findings, details: bool, style: Style)
     if rows.is_empty() {
         return Vec::new();
     }
-    let columns = [
+    let has_ids = rows.iter().any(|request| request.trace_id.is_some());
+    let has_targets = rows.iter().any(|request| request.target != rows[0].target);
+    // A column without any text is left out.
+    let shown = |is_shown: bool, text: String| if is_shown { text } else { String::new() };
+    let mut table = TextTable::new(&[
         ("slowest", Align::Right),
         ("due at", Align::Right),
-        ("target", Align::Left),
+        (if has_targets { "target" } else { "" }, Align::Left),
         ("answer", Align::Left),
         ("mostly", Align::Left),
-        ("trace", Align::Left),
-    ];
-    let mut table = TextTable::new(&columns);
+        (if has_ids { "trace" } else { "" }, Align::Left),
+    ]);
     for request in rows {
+        let target = request.target.as_deref().map_or("–".to_owned(), |name| clipped(&style.printable(name)));
         table.row(vec![
             number::time(request.response_time_ns),
             number::time(request.intended_start_ns),
-            request.target.as_deref().map_or("–".to_owned(), |name| clipped(&style.printable(name))),
+            shown(has_targets, target),
             answer(request),
             largest_part(request),
-            trace(request),
+            shown(has_ids, trace(request)),
         ]);
     }
     // If space is short, the target goes first, then the answer. The id is there to be copied, so it stays whole.

@@ -289,7 +289,7 @@ pub fn findings(run: &Run) -> Findings {
             service_time_ns: 90_000,
             outcome: "response".to_owned(),
             status: Some(200),
-            parts: [("generator lag".to_owned(), 9_999), ("the rest".to_owned(), 90_000)].into_iter().collect(),
+            parts: [("generator lag".to_owned(), 9_999), ("service".to_owned(), 90_000)].into_iter().collect(),
         }],
         closed_loop_shadow: Some(ClosedLoopShadow {
             users: 10,

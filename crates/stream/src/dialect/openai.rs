@@ -8,7 +8,7 @@ use truetail_run::FinishReason;
 
 use super::content::Content;
 use super::finish::Finish;
-use super::usage::UsageFields;
+use super::usage::ReadUsage;
 use super::value_shape::ValueShape;
 use crate::chunk::{Choices, Chunk, Usage};
 
@@ -22,8 +22,7 @@ pub(super) enum Place {
 pub(super) fn read(data: &[u8], place: Place) -> Option<Chunk> {
     let event: Event = serde_json::from_slice(data).ok()?;
     let choices = event.choices.as_ref();
-    let counts = [event.usage, choices.and_then(|choices| choices.usage), event.x_groq.and_then(|groq| groq.usage)];
-    let counted = counts.into_iter().flatten().find_map(UsageFields::usage);
+    let counted = event.usage.0.or(choices.and_then(|choices| choices.usage)).or(event.x_groq.and_then(|groq| groq.usage.0));
     let usage = counted.or(event.timings.and_then(Timings::usage));
     let is_bare_error = choices.is_none() && usage.is_none() && event.message.is_filled && event.code.is_filled;
     let chunk = choices.map_or(Chunk::default(), |choices| choices.chunk(place));
@@ -33,18 +32,25 @@ pub(super) fn read(data: &[u8], place: Place) -> Option<Chunk> {
 
 /// An event. Errors are `{"error": …}`; `{"object": "error", …}` in older versions of vLLM, `{"type": "error", …}` or
 /// `{"code": …, "message": …}` in gateways.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct Event {
+    #[serde(default)]
     choices: Option<ChoiceList>,
-    usage: Option<UsageFields>,
+    #[serde(default)]
+    usage: ReadUsage,
+    #[serde(default)]
     error: ValueShape,
+    #[serde(default)]
     object: ValueShape,
-    #[serde(rename = "type")]
+    #[serde(default, rename = "type")]
     kind: ValueShape,
+    #[serde(default)]
     code: ValueShape,
+    #[serde(default)]
     message: ValueShape,
+    #[serde(default)]
     x_groq: Option<Groq>,
+    #[serde(default)]
     timings: Option<Timings>,
 }
 
@@ -52,7 +58,7 @@ struct Event {
 #[derive(Clone, Copy, Deserialize)]
 struct Groq {
     #[serde(default)]
-    usage: Option<UsageFields>,
+    usage: ReadUsage,
 }
 
 /// Counts of llama.cpp.
@@ -73,17 +79,23 @@ impl Timings {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct Choice {
+    #[serde(default)]
     index: ValueShape,
+    #[serde(default)]
     text: Option<Content>,
+    #[serde(default)]
     delta: Option<Delta>,
+    #[serde(default)]
     message: ValueShape,
+    #[serde(default)]
     finish_reason: Finish,
+    #[serde(default)]
     error: ValueShape,
     /// Moonshot sends its usage here.
-    usage: Option<UsageFields>,
+    #[serde(default)]
+    usage: ReadUsage,
 }
 
 impl Choice {
@@ -109,7 +121,7 @@ struct ChoiceList {
     finish: Option<FinishReason>,
     has_error: bool,
     has_far: bool,
-    usage: Option<UsageFields>,
+    usage: Option<Usage>,
 }
 
 /// Content in one place of the choices.
@@ -145,7 +157,7 @@ impl ChoiceList {
             self.finish = Some(reason);
         }
         self.has_error |= choice.error.is_filled || choice.finish_reason.0 == Some(FinishReason::Error);
-        self.usage = choice.usage.or(self.usage);
+        self.usage = choice.usage.0.or(self.usage);
     }
 
     fn chunk(&self, place: Place) -> Chunk {

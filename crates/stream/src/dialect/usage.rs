@@ -1,4 +1,4 @@
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::value_shape::ValueShape;
 use crate::chunk::Usage;
@@ -27,6 +27,16 @@ pub(super) struct UsageFields {
 struct UsageDetails {
     cached_tokens: ValueShape,
     reasoning_tokens: ValueShape,
+}
+
+/// Counts of tokens as soon as they are read: the fields are large, and an event has several places for them.
+#[derive(Clone, Copy, Default)]
+pub(super) struct ReadUsage(pub(super) Option<Usage>);
+
+impl<'de> Deserialize<'de> for ReadUsage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ReadUsage, D::Error> {
+        Ok(ReadUsage(Option::<UsageFields>::deserialize(deserializer)?.and_then(UsageFields::usage)))
+    }
 }
 
 impl UsageFields {
