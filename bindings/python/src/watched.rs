@@ -64,6 +64,7 @@ pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
         PreflightError::Connect { .. }
         | PreflightError::TimedOut { .. }
         | PreflightError::NoAnswer { .. }
+        | PreflightError::NotOpened { .. }
         | PreflightError::At { .. } => "is the server running? preflight=False sends the load all the same",
     };
     let message = format!("{}: {error}; {help}", error.asked_for(target));
@@ -74,6 +75,7 @@ pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
         | PreflightError::Tls { .. }
         | PreflightError::InHttp2Only { .. }
         | PreflightError::NoAnswer { .. }
+        | PreflightError::NotOpened { .. }
         | PreflightError::At { .. } => PyConnectionError::new_err(message),
     }
 }

@@ -46,7 +46,9 @@ pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::fields::FieldList;
-pub use protocol::messages::{Framing, Matching, MessageOptions, UnknownFraming, UnknownMatching, redis_command};
+pub use protocol::messages::{
+    Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching, WebSocketRequest, redis_command,
+};
 pub use protocol::messages::{bytes_of_hex, with_sequence_number};
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, SessionScript, Trailers,

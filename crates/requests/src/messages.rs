@@ -129,7 +129,7 @@ fn fill(pieces: &[Piece<'_>], row: &[Cow<'_, str>]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use truetail_engine::{Framing, Matching};
+    use truetail_engine::{Framing, Matching, Opening};
 
     use super::*;
     use crate::{RowFormat, Rows};
@@ -137,7 +137,8 @@ mod tests {
     fn made(content: MessageContent, framing: &str, matching: &str, csv: &str) -> Result<Vec<String>, String> {
         let spec = MessageSpec { location: Location::named("--data"), url: "tcp://a:1".to_owned(), content };
         let framing = if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() };
-        let options = MessageOptions { framing, matching: matching.parse::<Matching>().unwrap() };
+        let matching = matching.parse::<Matching>().unwrap();
+        let options = MessageOptions { opening: Opening::Nothing, framing, matching };
         let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: csv.as_bytes() };
         let feed = (!csv.is_empty()).then_some(Feed { rows, order: FeedOrder::InOrder });
         let set = prepare_message(&spec, &options, feed, 1).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use clap::Args;
 use truetail_engine::{Framing, Matching};
 
-/// Messages to a tcp, tls or redis URL.
+/// Messages to a tcp, tls, ws or redis URL.
 #[derive(Args, Clone, Default, Debug)]
 pub struct MessageArgs {
     /// End of each message on a tcp:// or tls:// channel: line, crlf, nul, delimiter:HEX, length:4be (a length of 1, 2,
@@ -14,7 +14,7 @@ pub struct MessageArgs {
     /// bytes in both) [default: order]
     #[arg(long = "match", value_name = "RULE", help_heading = "Messages")]
     pub matching: Option<Matching>,
-    /// Content of each message, in hexadecimal, in place of --data
+    /// Content of each message, in hexadecimal, in place of --data; on a ws:// channel a binary message
     #[arg(long, value_name = "HEX", help_heading = "Messages")]
     pub data_hex: Option<String>,
     /// Command for a redis:// channel, in words as a shell splits them: 'GET key:{{id}}'

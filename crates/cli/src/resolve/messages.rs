@@ -1,6 +1,6 @@
 //! Messages of `truetail run`, and the channels that they are sent on.
 
-use truetail_engine::{ChannelUrl, Framing, Matching, MessageOptions, Target};
+use truetail_engine::{ChannelUrl, Framing, Matching, MessageOptions, Opening, Target, WebSocketRequest};
 use truetail_requests::{Feed, Location, MessageContent, MessageSpec, prepare_message, split_into_bytes};
 
 use super::load::DEFAULT_SEED;
@@ -20,7 +20,7 @@ pub fn are_meant(args: &RunArgs) -> bool {
 pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     match args.messages.given().next().filter(|_| !are_meant(args)) {
         Some(option) => Err(usage_error(format!(
-            "{option} is for messages on a channel; write a URL such as tcp://HOST:PORT or redis://HOST:PORT"
+            "{option} is for messages on a channel; write a URL such as tcp://HOST:PORT, ws://HOST/PATH or redis://HOST:PORT"
         ))),
         None => Ok(()),
     }
@@ -33,8 +33,16 @@ pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
 pub fn target(args: &RunArgs) -> Result<Target> {
     refuse_http(args)?;
     let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
-    let (framing, content) = if channel.is_redis() { command(args)? } else { framed(args)? };
-    let options = MessageOptions { framing, matching: args.messages.matching.clone().unwrap_or(Matching::Order) };
+    if !channel.is_websocket() && !args.header.is_empty() {
+        return Err(usage_error("--header is for HTTP and ws:// URLs, and this channel has no headers"));
+    }
+    let (framing, content) = match (channel.is_redis(), channel.is_websocket()) {
+        (true, _) => command(args)?,
+        (_, true) => (websocket_framing(args)?, content(args)?),
+        _ => (framing(args)?, content(args)?),
+    };
+    let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
+    let options = MessageOptions { opening: opening(args, &channel)?, framing, matching };
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
     let source = if channel.is_redis() { "--command" } else { "--data" };
@@ -49,7 +57,6 @@ pub fn target(args: &RunArgs) -> Result<Target> {
 fn refuse_http(args: &RunArgs) -> Result<()> {
     let http = [
         ("--method", args.method.is_some()),
-        ("--header", !args.header.is_empty()),
         ("--body-type", args.body_type.is_some()),
         ("--user", args.user.is_some()),
         ("--http2", args.http2),
@@ -91,14 +98,36 @@ fn command(args: &RunArgs) -> Result<(Framing, MessageContent)> {
     Ok((Framing::Redis, MessageContent::Command(words)))
 }
 
-fn framed(args: &RunArgs) -> Result<(Framing, MessageContent)> {
+/// Returns the exchange that opens each channel.
+fn opening(args: &RunArgs, channel: &ChannelUrl) -> Result<Opening> {
+    if channel.is_websocket() {
+        let request = WebSocketRequest::new(&channel.path, &channel.host_field(), &args.header).map_err(|line| {
+            let name = line.split(':').next().unwrap_or_default().to_owned();
+            usage_error(format!("the header '{name}' cannot be sent: it is malformed, or WebSocket sets it itself"))
+        })?;
+        return Ok(Opening::WebSocket(request));
+    }
+    let login = channel.redis_login();
+    Ok(if login.is_empty() { Opening::Nothing } else { Opening::Redis(login) })
+}
+
+fn websocket_framing(args: &RunArgs) -> Result<Framing> {
+    match args.messages.framing {
+        Some(_) => Err(usage_error("--framing is for tcp:// and tls:// URLs: a WebSocket has frames of its own")),
+        None => Ok(Framing::WebSocket { is_text: args.messages.data_hex.is_none() }),
+    }
+}
+
+fn framing(args: &RunArgs) -> Result<Framing> {
+    let help = "--framing line, crlf, nul, length:4be, fixed:64 or delimiter:HEX";
+    let missing = || usage_error(format!("a message on a TCP channel needs an end; add {help}"));
+    args.messages.framing.clone().ok_or_else(missing)
+}
+
+fn content(args: &RunArgs) -> Result<MessageContent> {
     if args.messages.redis_command.is_some() {
         return Err(usage_error("--command is for redis:// URLs; give the message with --data"));
     }
-    let Some(framing) = args.messages.framing.clone() else {
-        let help = "--framing line, crlf, nul, length:4be, fixed:64 or delimiter:HEX";
-        return Err(usage_error(format!("a message on a TCP channel needs an end; add {help}")));
-    };
     let content = match &args.messages.data_hex {
         None => request::body(args)?,
         Some(_) if args.data.is_some() || args.data_file.is_some() => {
@@ -108,5 +137,5 @@ fn framed(args: &RunArgs) -> Result<(Framing, MessageContent)> {
             usage_error(format!("--data-hex: '{digits}' is not an even number of hexadecimal digits"))
         })?,
     };
-    Ok((framing, MessageContent::Bytes(content)))
+    Ok(MessageContent::Bytes(content))
 }

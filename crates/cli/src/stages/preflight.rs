@@ -45,7 +45,12 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
         PreflightError::InHttp2Only { .. } => "add --http2",
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::NoAnswer { cause, .. } if has_answered(*cause) => "--no-preflight sends the load all the same",
-        PreflightError::Connect { .. }
+        PreflightError::NotOpened { cause: Cause::LoginRefused, .. } => {
+            "check user name, password and database in the URL"
+        }
+        PreflightError::NotOpened { cause: Cause::NoWebSocket, .. } => "check the path, and the headers that it needs",
+        PreflightError::NotOpened { .. }
+        | PreflightError::Connect { .. }
         | PreflightError::TimedOut { .. }
         | PreflightError::NoAnswer { .. }
         | PreflightError::At { .. } => "is the server running? --no-preflight sends the load all the same",

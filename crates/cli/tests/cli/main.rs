@@ -51,3 +51,4 @@ mod tls;
 mod traces;
 mod unsaved;
 mod ways;
+mod websocket;

@@ -42,6 +42,8 @@ pub(crate) enum Phase {
     Connecting,
     /// TCP is open, and TLS is being set up.
     Securing,
+    /// The transport is open, and the conversation exchanges its own opening.
+    Greeting,
     Open,
     /// The connection has ended, and sends and receives nothing more.
     Closed,
@@ -152,6 +154,44 @@ impl<S> Connection<S> {
                 return Some(Err(Cause::Tls));
             }
         }
+    }
+
+    /// Continues the opening that the conversation has of its own, as far as the transport allows at `now`. Returns true
+    /// when it is complete.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub(crate) fn greet<P>(
+        &mut self,
+        protocol: &mut P,
+        (buffer, decrypted): (&mut [u8], &mut Vec<u8>),
+        now: Timestamp,
+        events: &mut Events,
+    ) -> Result<bool, Cause>
+    where
+        S: Conversation<P>,
+    {
+        while !self.conversation.is_open() {
+            let (taken, written) = self.write(protocol);
+            self.conversation.sent(protocol, taken, now, events);
+            written.map_err(|_| Cause::ResetByPeer)?;
+            let count = match self.read(buffer, false) {
+                Ok(None) => return Ok(false),
+                Ok(Some((0, _))) => return Err(Cause::ClosedBeforeAnswer),
+                Ok(Some((count, _))) => count,
+                Err(_) => return Err(Cause::ResetByPeer),
+            };
+            let (bytes, failure) = self.decrypt(&buffer[..count], decrypted);
+            if let Flow::Close(cause) = self.conversation.receive(protocol, bytes, now, events) {
+                return Err(cause);
+            }
+            if failure.is_some() {
+                return Err(Cause::TlsBroken);
+            }
+            // The conversation has them.
+            decrypted.clear();
+        }
+        Ok(true)
     }
 
     /// Hands bytes to the transport, as many as it takes, and returns their number.

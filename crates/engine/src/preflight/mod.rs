@@ -1,6 +1,7 @@
 //! One request before the load, so that a mistake shows at once, rather than after a run of refused connections.
 
 mod http2_only;
+mod opening;
 mod stream;
 
 use std::collections::VecDeque;
@@ -23,6 +24,7 @@ use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 use crate::target::{HttpVersion, Target};
 use crate::tls::{TlsError, TlsFault};
+use opening::OpenChannel;
 use stream::{Problem, Received, Stream, TimedSocket, connect, left_until};
 
 /// The header that marks the preflight request, so that a server that counts requests can leave it out.
@@ -90,6 +92,16 @@ pub enum PreflightError {
     InHttp2Only {
         /// The error in HTTP/1.1.
         error: Box<PreflightError>,
+    },
+    /// The endpoint accepted a connection and did not open a channel on it.
+    #[error("{endpoint} did not open a channel: {}{}", cause.describe(), quoted(line.as_deref()))]
+    NotOpened {
+        /// The endpoint of the request.
+        endpoint: Endpoint,
+        /// The reason for the failure.
+        cause: Cause,
+        /// The first line that it said, shortened, if it said anything.
+        line: Option<String>,
     },
     /// The connection ended without an answer, or the answer was malformed.
     #[error("{endpoint} did not answer in {version}: {}{}", cause.describe(), quoted(line.as_deref()))]
@@ -164,11 +176,13 @@ pub(crate) fn observed_preflight(
         .map_err(|error| error.with_origin(target, first))
 }
 
-/// Opens a connection to each origin, including TLS, and sends no request. Used if answers may never end.
+/// Opens a connection to each origin, including TLS and the opening of a channel, and sends no request. Used if answers may never end.
 pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
     let mut all = 0..target.destinations().len();
     all.try_for_each(|nth| {
-        on_connection(target, nth, timeout, |_, _| Ok(())).map_err(|error| error.with_origin(target, nth))
+        let open =
+            |stream, target: &Target| with_protocol(&trial(target, target.requests(), false), OpenChannel(stream));
+        on_connection(target, nth, timeout, open).map_err(|error| error.with_origin(target, nth))
     })
 }
 
@@ -230,7 +244,7 @@ fn error_at(problem: Problem, endpoint: Endpoint, version: Option<HttpVersion>, 
         Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
         Problem::NoAnswer(cause, line) => match version {
             Some(version) => PreflightError::NoAnswer { endpoint, version, cause, line },
-            None => PreflightError::Connect { endpoint, cause },
+            None => PreflightError::NotOpened { endpoint, cause, line },
         },
     }
 }
@@ -241,20 +255,25 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>)
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
     only.push(&marked(requests.bytes(requests.choose(0))));
     let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("one request");
-    let options = ProtocolOptions {
+    let started = Instant::now();
+    let options = trial(target, &requests, observer.is_some());
+    let status = with_protocol(&options, FirstExchange { stream, observer })?;
+    Ok(Preflight { status: Some(status), service_time: started.elapsed().into() })
+}
+
+/// Returns the protocol of a trial of `target`.
+fn trial<'a>(target: &'a Target, requests: &'a RequestSet, keeps_fields: bool) -> ProtocolOptions<'a> {
+    ProtocolOptions {
         protocol: target.protocol(),
         origin: target.origin(),
-        requests: &requests,
+        requests,
         keep_alive: false,
         max_streams: None,
-        keeps_fields: observer.is_some(),
+        keeps_fields,
         is_scripted: false,
         measured_from: Timestamp::ZERO,
         has_connection_per_session: false,
-    };
-    let started = Instant::now();
-    let status = with_protocol(&options, FirstExchange { stream, observer })?;
-    Ok(Preflight { status: Some(status), service_time: started.elapsed().into() })
+    }
 }
 
 struct FirstExchange {

@@ -100,6 +100,13 @@ pub(crate) trait Conversation<P>: Debug {
         Flow::Continue
     }
 
+    /// Returns true once the conversation may carry requests. Before, its output is its own opening, such as a handshake
+    /// or a login, and no request begins. [`Flow::Close`] then means that the opening failed.
+    #[inline]
+    fn is_open(&self) -> bool {
+        true
+    }
+
     /// Ends every open request, because the connection is gone.
     fn close(&mut self, how: Closed, events: &mut Events);
 

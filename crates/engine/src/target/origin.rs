@@ -26,7 +26,7 @@ impl Origin {
 
     /// Returns true if connections use TLS.
     pub fn uses_tls(&self) -> bool {
-        matches!(self.scheme.as_str(), "https" | "tls" | "rediss")
+        matches!(self.scheme.as_str(), "https" | "tls" | "rediss" | "wss")
     }
 
     /// Returns true if the port is the scheme's default.
@@ -43,8 +43,8 @@ impl Origin {
 /// Returns the default port of a scheme, if it has one.
 pub(super) fn default_port(scheme: &str) -> Option<u16> {
     match scheme {
-        "http" => Some(80),
-        "https" => Some(443),
+        "http" | "ws" => Some(80),
+        "https" | "wss" => Some(443),
         "redis" | "rediss" => Some(6379),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Opens connections for requests that find none: TCP, then TLS.
+//! Opens connections for requests that find none: TCP, then TLS, then what the protocol exchanges first.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,7 +10,7 @@ use truetail_reactor::Reactor;
 
 use super::clock::CompletionTime;
 use super::{Worker, receiver};
-use crate::connection::{Race, Token, Transport, may_be_elsewhere, timestamps};
+use crate::connection::{Phase, Race, Token, Transport, may_be_elsewhere, timestamps};
 use crate::placement::Placement;
 use crate::protocol::{Protocol, Tag};
 
@@ -93,7 +93,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let race = self.connections.end_race(token.slot());
         self.forget_attempts(race.as_deref());
         match &self.config.destinations[self.connections.pool.origin(token.slot()) as usize].tls {
-            None => self.finish_opening(token, now),
+            None => self.begin_greeting(token),
             Some(tls) => match self.connections.pool.get(token.slot()).begin_securing(tls, since) {
                 Ok(()) => self.secure(token),
                 Err(cause) => self.fail_opening(token.slot(), cause, now),
@@ -110,7 +110,29 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         match (secured, not_agreed) {
             (None, _) => {}
             (Some(Err(cause)), _) | (Some(Ok(())), Some((_, cause))) => self.fail_opening(token.slot(), cause, now),
-            (Some(Ok(())), None) => self.finish_opening(token, now),
+            (Some(Ok(())), None) => self.begin_greeting(token),
+        }
+    }
+
+    fn begin_greeting(&mut self, token: Token) {
+        self.connections.pool.get(token.slot()).phase = Phase::Greeting;
+        self.greet(token);
+    }
+
+    /// Continues the opening that a protocol has of its own.
+    pub(super) fn greet(&mut self, token: Token) {
+        let now = self.clock.now();
+        let connection = self.connections.pool.get(token.slot());
+        let buffers = (&mut self.receiver.buffer[..], &mut self.receiver.decrypted);
+        match connection.greet(&mut self.protocol, buffers, now, &mut self.events) {
+            Ok(true) => self.finish_opening(token, now),
+            Ok(false) => {}
+            Err(cause) => {
+                // No request was on the connection, so nothing that happened on it is about one.
+                let events = self.events.take();
+                self.events.restore(events);
+                self.fail_opening(token.slot(), cause, now);
+            }
         }
     }
 

@@ -228,6 +228,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             Phase::Connecting if readiness.writable => self.finish_connecting(token),
             Phase::Connecting | Phase::Closed => {}
             Phase::Securing => self.secure(token),
+            Phase::Greeting => self.greet(token),
             Phase::Open => {
                 if readiness.writable && connection.blocked.is_some() {
                     let now = self.clock.now();

@@ -150,6 +150,10 @@ causes! {
     BadMessage = "bad_message", "a message broke the framing of its channel";
     /// Messages: one that is larger, or nested deeper, than this tool accepts.
     MessageTooLarge = "message_too_large", "message too large";
+    /// WebSocket: the answer to the handshake is not the switch that was asked for.
+    NoWebSocket = "no_web_socket", "the server did not switch to WebSocket";
+    /// An error reply to the login that opens a channel, or to the choice of a database.
+    LoginRefused = "login_refused", "the server refused the login";
     /// A callable raised an error.
     Raised = "raised", "the callable raised an exception";
 }

@@ -1,5 +1,7 @@
 //! Messages on channels: what was asked for, and what came without a match.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Requested protocol of the messages.
@@ -12,7 +14,7 @@ pub struct MessageConfig {
 }
 
 /// Books of what a run received besides one reply for each message.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct MessageBooks {
     /// Replies whose id no message had, or that have no id.
     pub unmatched: u64,
@@ -26,18 +28,26 @@ pub struct MessageBooks {
     pub error_replies: u64,
     /// Channels that ended before the run did.
     pub channels_lost: u64,
+    /// Channels that the peer closed, by its code of WebSocket; 1005 if it gave none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub close_codes: BTreeMap<u16, u64>,
 }
 
 impl MessageBooks {
-    /// Returns the books with this number of lost channels.
+    /// Returns the books with this number of further lost channels.
     #[must_use]
     pub fn with_channels_lost(self, channels_lost: u64) -> MessageBooks {
-        MessageBooks { channels_lost, ..self }
+        MessageBooks { channels_lost: self.channels_lost.saturating_add(channels_lost), ..self }
     }
 
     /// Adds the books of another worker or machine. Sums saturate, since files may hold any numbers.
     #[must_use]
     pub fn merged_with(self, other: MessageBooks) -> MessageBooks {
+        let mut close_codes = self.close_codes;
+        other.close_codes.into_iter().for_each(|(code, count)| {
+            let sum = close_codes.entry(code).or_default();
+            *sum = sum.saturating_add(count);
+        });
         MessageBooks {
             unmatched: self.unmatched.saturating_add(other.unmatched),
             doubled: self.doubled.saturating_add(other.doubled),
@@ -45,6 +55,7 @@ impl MessageBooks {
             late: self.late.saturating_add(other.late),
             error_replies: self.error_replies.saturating_add(other.error_replies),
             channels_lost: self.channels_lost.saturating_add(other.channels_lost),
+            close_codes,
         }
     }
 }

@@ -145,7 +145,7 @@ pub struct Facts {
 impl Facts {
     /// Returns the books of messages, if the requests were messages.
     pub fn messages(&self) -> Option<MessageBooks> {
-        self.generator.as_ref()?.messages
+        self.generator.as_ref()?.messages.clone()
     }
 
     /// Returns the number of measured answers without a status that say that the request failed.

@@ -204,6 +204,7 @@ pub fn generator() -> GeneratorStats {
             late: 4,
             error_replies: 5,
             channels_lost: 6,
+            close_codes: [(1001, 7)].into_iter().collect(),
         }),
         timing: truetail_run::Timing::Auto,
         realtime: true,

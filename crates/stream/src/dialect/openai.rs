@@ -22,7 +22,8 @@ pub(super) enum Place {
 pub(super) fn read(data: &[u8], place: Place) -> Option<Chunk> {
     let event: Event = serde_json::from_slice(data).ok()?;
     let choices = event.choices.as_ref();
-    let counted = event.usage.0.or(choices.and_then(|choices| choices.usage)).or(event.x_groq.and_then(|groq| groq.usage.0));
+    let counted =
+        event.usage.0.or(choices.and_then(|choices| choices.usage)).or(event.x_groq.and_then(|groq| groq.usage.0));
     let usage = counted.or(event.timings.and_then(Timings::usage));
     let is_bare_error = choices.is_none() && usage.is_none() && event.message.is_filled && event.code.is_filled;
     let chunk = choices.map_or(Chunk::default(), |choices| choices.chunk(place));

@@ -113,7 +113,7 @@ pub(super) fn first_odd_line(bytes: &[u8]) -> Option<String> {
     let mut response = Response::new(&mut []);
     let config = parser_config(OddLines::Skipped);
     config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields).ok()?;
-    skipped_lines(bytes, response.headers).next().map(shown)
+    skipped_lines(bytes, response.headers).next().map(shown_line)
 }
 
 /// Returns the line that caused the refusal of a head beginning with `bytes`, for people. `None` if no line did.
@@ -122,14 +122,14 @@ pub(crate) fn refused_line(bytes: &[u8]) -> Option<String> {
     let is_refused = |head: &[u8]| parse_head(head, false) == Err(Cause::BadHead);
     let status = lines.next()?;
     if is_refused(&[status, b"\r\n"].concat()) {
-        return Some(shown(status));
+        return Some(shown_line(status));
     }
     let mut fields = lines.take_while(|line| !line.trim_ascii().is_empty());
-    fields.find(|line| is_refused(&[b"HTTP/1.1 204 \r\nA: b\r\n", *line, b"\r\n"].concat())).map(shown)
+    fields.find(|line| is_refused(&[b"HTTP/1.1 204 \r\nA: b\r\n", *line, b"\r\n"].concat())).map(shown_line)
 }
 
 /// Returns a line of an answer for people, shortened.
-fn shown(line: &[u8]) -> String {
+pub(crate) fn shown_line(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(ODD_LINE_SHOWN)]);
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     text.trim().chars().map(shown).collect()

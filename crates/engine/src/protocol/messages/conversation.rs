@@ -1,5 +1,6 @@
 //! The protocol of messages, and one channel: a connection that carries them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
@@ -7,12 +8,19 @@ use truetail_model::time::Timestamp;
 use truetail_run::MessageBooks;
 
 use super::built_in::BuiltIns;
+use super::greeting::Greeting;
 use super::inbox::Inbox;
 use super::options::MessageOptions;
 use super::outbox::Outbox;
-use super::splitter::Splitter;
+use super::splitter::{Control, Splitter};
+use super::websocket::{Masks, Opcode, put_frame};
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
 use crate::target::request_set::RequestSet;
+
+/// Code of a channel that has done its work (RFC 6455, section 7.4.1).
+const NORMAL: u16 = 1000;
+/// Stands for a Close frame without a code.
+const NO_CODE: u16 = 1005;
 
 /// Messages for all channels of a worker.
 #[derive(Clone, Debug)]
@@ -22,6 +30,8 @@ pub(crate) struct Messages {
     built_ins: BuiltIns,
     /// Messages that were due before this are not counted in the books.
     measured_from: Timestamp,
+    /// Number of channels so far, which is the seed of the next one's keys.
+    channels: Cell<u64>,
     pub(super) books: MessageBooks,
 }
 
@@ -32,6 +42,7 @@ impl Messages {
             built_ins: BuiltIns::new(requests, &options.framing),
             options: Arc::new(options),
             measured_from,
+            channels: Cell::new(0),
             books: MessageBooks::default(),
         }
     }
@@ -41,7 +52,8 @@ impl Protocol for Messages {
     type Conversation = Channel;
 
     fn conversation(&self) -> Channel {
-        Channel::new(&self.options)
+        let number = self.channels.replace(self.channels.get() + 1);
+        Channel::new(&self.options, number)
     }
 
     fn carries_several(&self) -> bool {
@@ -58,15 +70,34 @@ pub(crate) struct Channel {
     outbox: Outbox,
     inbox: Inbox,
     splitter: Splitter,
+    /// The opening, until it is complete.
+    greeting: Option<Box<Greeting>>,
+    masks: Masks,
     is_closed: bool,
 }
 
+/// Reason why a channel ends.
+struct Lost {
+    cause: Cause,
+    /// The peer closed it in order, so a message that was not sent may go elsewhere.
+    is_in_order: bool,
+}
+
+impl From<Cause> for Lost {
+    fn from(cause: Cause) -> Lost {
+        Lost { cause, is_in_order: false }
+    }
+}
+
 impl Channel {
-    pub(super) fn new(options: &MessageOptions) -> Channel {
+    /// Creates a channel. `number` differs from channel to channel.
+    pub(super) fn new(options: &MessageOptions, number: u64) -> Channel {
         Channel {
             outbox: Outbox::default(),
             inbox: Inbox::default(),
             splitter: Splitter::new(&options.framing),
+            greeting: Greeting::begin(&options.opening, number).map(Box::new),
+            masks: Masks::new(number),
             is_closed: false,
         }
     }
@@ -81,20 +112,43 @@ impl Channel {
         self.is_closed || self.outbox.is_backed_up()
     }
 
-    fn take_bytes(&mut self, protocol: &mut Messages, bytes: &[u8], events: &mut Events) -> Result<(), Cause> {
-        let Channel { outbox, inbox, splitter, .. } = self;
+    /// Takes bytes of the opening. Returns those after it, once it is complete.
+    fn take_greeting<'a>(&mut self, protocol: &Messages, bytes: &'a [u8]) -> Result<&'a [u8], Cause> {
+        let Some(greeting) = &mut self.greeting else { return Ok(bytes) };
+        let Some(taken) = greeting.receive(&protocol.options.opening, bytes)? else { return Ok(&[]) };
+        self.greeting = None;
+        Ok(&bytes[taken..])
+    }
+
+    fn take_bytes(&mut self, protocol: &mut Messages, bytes: &[u8], events: &mut Events) -> Result<(), Lost> {
+        let mut rest = self.take_greeting(protocol, bytes)?;
+        let Channel { outbox, inbox, splitter, masks, .. } = self;
         let Messages { options, books, .. } = protocol;
         inbox.begin_reading();
         let mut handled = Ok(());
-        let mut rest = bytes;
         while !rest.is_empty() && handled.is_ok() {
             splitter.feed(&options.framing, &mut rest, &mut |part| {
                 if handled.is_ok() {
                     handled = inbox.handle(part, options, outbox, books, events);
                 }
             })?;
+            match splitter.take_control() {
+                None => {}
+                // A peer that does not read must not fill the memory.
+                Some(Control::Ping(_)) if outbox.is_backed_up() => return Err(Cause::BadMessage.into()),
+                Some(Control::Ping(payload)) => {
+                    outbox.push_untagged(|out| put_frame(Opcode::Pong, &payload, masks, out));
+                }
+                Some(Control::Close(code)) => {
+                    *books.close_codes.entry(code).or_default() += 1;
+                    let said = code.to_be_bytes();
+                    let said = if code == NO_CODE { &[][..] } else { &said };
+                    outbox.push_untagged(|out| put_frame(Opcode::Close, said, masks, out));
+                    return Err(Lost { cause: Cause::ClosedBeforeAnswer, is_in_order: true });
+                }
+            }
         }
-        handled
+        Ok(handled?)
     }
 }
 
@@ -106,17 +160,21 @@ impl Conversation<Messages> for Channel {
         let filled = protocol.built_ins.filled(request, message, arrival);
         let message = filled.as_deref().unwrap_or(message);
         let options = &protocol.options;
-        let starts = self.outbox.push(tag, |out| options.framing.put(message, out));
+        let masks = &mut self.masks;
+        let starts = self.outbox.push(tag, |out| options.framing.put(message, masks, out));
         let is_measured = arrival.intended_start >= protocol.measured_from;
         self.inbox.push(tag, starts, is_measured, options.matching.key_of(message))
     }
 
     fn output<'a>(&'a self, _: &'a Messages) -> &'a [u8] {
-        self.outbox.pending()
+        self.greeting.as_ref().map_or_else(|| self.outbox.pending(), |greeting| greeting.output())
     }
 
     #[inline]
     fn sent(&mut self, _: &Messages, count: usize, _: Timestamp, events: &mut Events) {
+        if let Some(greeting) = &mut self.greeting {
+            return greeting.sent(count);
+        }
         let was_full = self.is_full();
         self.outbox.take(count, events);
         if was_full && !self.is_full() {
@@ -128,8 +186,10 @@ impl Conversation<Messages> for Channel {
     fn receive(&mut self, protocol: &mut Messages, bytes: &[u8], _: Timestamp, events: &mut Events) -> Flow {
         match self.take_bytes(protocol, bytes, events) {
             Ok(()) => Flow::Continue,
-            Err(cause) => {
-                self.end_all(Outcome::Malformed(cause), Outcome::Reset(cause), false, events);
+            Err(Lost { cause, is_in_order }) => {
+                let begun = if is_in_order { Cause::Truncated } else { cause };
+                self.end_all(Outcome::Malformed(begun), Outcome::Reset(cause), is_in_order, events);
+                protocol.books.channels_lost += 1;
                 Flow::Close(cause)
             }
         }
@@ -149,6 +209,17 @@ impl Conversation<Messages> for Channel {
             self.outbox.forget(tag);
         }
         0
+    }
+
+    fn is_open(&self) -> bool {
+        self.greeting.is_none()
+    }
+
+    fn say_goodbye(&mut self) {
+        if self.splitter.has_frames() {
+            let masks = &mut self.masks;
+            self.outbox.push_untagged(|out| put_frame(Opcode::Close, &NORMAL.to_be_bytes(), masks, out));
+        }
     }
 
     fn answers_in_order(&self) -> bool {

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use memchr::memmem;
 
+use super::websocket::{Masks, Opcode, put_frame};
+
 /// Longest delimiter, in bytes.
 const MAX_DELIMITER: usize = 16;
 /// Longest message that is sent or accepted: 256 MiB.
@@ -24,6 +26,11 @@ pub enum Framing {
     },
     /// Every message has this many bytes, at least one.
     Fixed(u32),
+    /// WebSocket: each message is a frame.
+    WebSocket {
+        /// True for text, which must be UTF-8; false for binary messages.
+        is_text: bool,
+    },
     /// The protocol of Redis, RESP2 and RESP3. A request is an array of strings.
     Redis,
 }
@@ -73,7 +80,7 @@ pub fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     if is_hex { digits.chunks(2).map(byte).collect() } else { None }
 }
 
-/// Writes the text that [`Framing::from_str`] reads; `redis` for Redis.
+/// Writes the text that [`Framing::from_str`] reads; `redis` for Redis, and `websocket` or `websocket-binary`.
 impl fmt::Display for Framing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -90,6 +97,8 @@ impl fmt::Display for Framing {
                 write!(f, "length:{bytes}{}", if *big_endian { "be" } else { "le" })
             }
             Framing::Fixed(bytes) => write!(f, "fixed:{bytes}"),
+            Framing::WebSocket { is_text: true } => f.write_str("websocket"),
+            Framing::WebSocket { is_text: false } => f.write_str("websocket-binary"),
             Framing::Redis => f.write_str("redis"),
         }
     }
@@ -110,13 +119,20 @@ impl Framing {
             Framing::Fixed(bytes) if length != u64::from(*bytes) => {
                 Some(format!("the message has {length} bytes, and --framing {self} wants {bytes}"))
             }
-            Framing::Length { .. } | Framing::Fixed(_) | Framing::Redis => None,
+            Framing::WebSocket { is_text: true } => {
+                let end = std::str::from_utf8(message).err()?.valid_up_to();
+                Some(format!("byte {end} of the message is no UTF-8, which a text needs; give it with --data-hex"))
+            }
+            Framing::Length { .. } | Framing::Fixed(_) | Framing::Redis | Framing::WebSocket { .. } => None,
         }
     }
 
-    /// Appends a message to `out`, framed. A request to Redis is framed already: see [`redis_command`].
+    /// Appends a message to `out`, framed. `masks` are those of the channel. A request to Redis is framed already: see [`redis_command`].
     #[inline]
-    pub(super) fn put(&self, message: &[u8], out: &mut Vec<u8>) {
+    pub(super) fn put(&self, message: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
+        if let Framing::WebSocket { is_text } = *self {
+            return put_frame(if is_text { Opcode::Text } else { Opcode::Binary }, message, masks, out);
+        }
         if let Framing::Length { bytes, big_endian } = *self {
             let length = message.len() as u64;
             let bytes = usize::from(bytes);
@@ -191,7 +207,7 @@ mod tests {
     fn lengths_are_written_in_their_order() {
         let put = |framing: &str| {
             let mut out = Vec::new();
-            framing.parse::<Framing>().unwrap().put(&[7; 258], &mut out);
+            framing.parse::<Framing>().unwrap().put(&[7; 258], &mut Masks::new(1), &mut out);
             out[..out.len() - 258].to_vec()
         };
         assert_eq!(put("length:2be"), [1, 2]);

@@ -6,7 +6,8 @@
 //! | `conversation` | one channel: what is sent, and what waits for a reply |
 //! | `outbox` | the bytes to send, and the messages in them |
 //! | `inbox` | the messages that wait, and the reply that arrives |
-//! | `framing`, `splitter`, `redis` | the ends of messages |
+//! | `greeting` | the opening of a channel: the handshake of WebSocket, a login |
+//! | `framing`, `splitter`, `redis`, `websocket/` | the ends of messages |
 //! | `options` | framing and matching of a run |
 //! | `matching` | the message that a reply belongs to |
 //! | `built_in` | values that are filled in when a message begins |
@@ -14,18 +15,22 @@
 mod built_in;
 mod conversation;
 mod framing;
+mod greeting;
 mod inbox;
 mod matching;
 mod options;
 mod outbox;
 mod redis;
 mod splitter;
+mod websocket;
 
 pub use built_in::with_sequence_number;
 pub(crate) use conversation::Messages;
 pub use framing::{Framing, UnknownFraming, bytes_of_hex, redis_command};
+pub use greeting::Opening;
 pub use matching::{Matching, UnknownMatching};
 pub use options::MessageOptions;
+pub use websocket::WebSocketRequest;
 
 #[cfg(test)]
 mod tests;

@@ -43,6 +43,11 @@ impl Outbox {
         starts
     }
 
+    /// Appends bytes that belong to no message.
+    pub(super) fn push_untagged(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
+        put(&mut self.bytes);
+    }
+
     #[inline]
     pub(super) fn pending(&self) -> &[u8] {
         &self.bytes[self.gone..]

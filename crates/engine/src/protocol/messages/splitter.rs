@@ -5,6 +5,7 @@ use truetail_model::record::Cause;
 
 use super::framing::{Framing, MAX_MESSAGE};
 use super::redis::{self, Redis, Reply};
+use super::websocket::{FrameReader, Happened};
 
 /// A part of the bytes that a channel received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +30,16 @@ pub(super) struct Splitter {
     /// Bytes received of it, with its frame.
     wire_bytes: u64,
     at: At,
+    control: Option<Control>,
+}
+
+/// What a peer says about the channel itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Control {
+    /// It wants these bytes back.
+    Ping(Vec<u8>),
+    /// It closes the channel, with this code.
+    Close(u16),
 }
 
 #[derive(Clone, Debug)]
@@ -45,16 +56,27 @@ enum At {
     /// In a message of which this many bytes are missing.
     Missing(u64),
     Redis(Box<Redis>),
+    WebSocket(Box<FrameReader>),
 }
 
 impl Splitter {
     pub(super) fn new(framing: &Framing) -> Splitter {
-        Splitter { wire_bytes: 0, at: At::new(framing) }
+        Splitter { wire_bytes: 0, at: At::new(framing), control: None }
     }
 
     /// Returns the bytes of the message that is being received, with its frame.
     pub(super) fn wire_bytes(&self) -> u64 {
         self.wire_bytes
+    }
+
+    /// Returns true in WebSocket.
+    pub(super) fn has_frames(&self) -> bool {
+        matches!(self.at, At::WebSocket(_))
+    }
+
+    /// Takes what the peer said about the channel in the bytes before.
+    pub(super) fn take_control(&mut self) -> Option<Control> {
+        self.control.take()
     }
 
     /// Takes the bytes up to the end of the next part, or all, and tells `sink` the parts in them. Returns true at the
@@ -70,6 +92,9 @@ impl Splitter {
     ) -> Result<bool, Cause> {
         if bytes.is_empty() {
             return Ok(false);
+        }
+        if let At::WebSocket(_) = self.at {
+            return self.feed_frames(bytes, sink);
         }
         if self.wire_bytes == 0 {
             sink(Part::Begin { is_push: *framing == Framing::Redis && redis::is_push(bytes[0]) });
@@ -111,13 +136,42 @@ impl Splitter {
                 kind = reply.unwrap_or(Reply::Good);
                 (read, reply.is_some())
             }
-            (At::Content { .. } | At::Length { .. }, _) => unreachable!("a splitter keeps its framing"),
+            (At::Content { .. } | At::Length { .. } | At::WebSocket(_), _) => {
+                unreachable!("a splitter keeps its framing")
+            }
         };
         self.wire_bytes += taken as u64;
         *bytes = &all[taken..];
         if is_over {
             sink(Part::End { kind, wire_bytes: self.wire_bytes });
             *self = Splitter::new(framing);
+        }
+        Ok(is_over)
+    }
+
+    /// Does the work of [`Splitter::feed`] in WebSocket, where frames about the channel come between those of messages.
+    fn feed_frames<'a>(&mut self, bytes: &mut &'a [u8], sink: &mut impl FnMut(Part<'a>)) -> Result<bool, Cause> {
+        let At::WebSocket(reader) = &mut self.at else { return Ok(false) };
+        let all = *bytes;
+        let was_in_message = reader.is_in_message();
+        let (taken, content, happened) = reader.feed(all)?;
+        *bytes = &all[taken..];
+        let is_over = happened == Some(Happened::MessageEnded);
+        let is_in_message = was_in_message || reader.is_in_message() || is_over;
+        if is_in_message && !was_in_message {
+            sink(Part::Begin { is_push: false });
+        }
+        self.wire_bytes += if is_in_message { taken as u64 } else { 0 };
+        if !content.is_empty() {
+            sink(Part::Bytes(content));
+        }
+        match happened {
+            Some(Happened::MessageEnded) => {
+                sink(Part::End { kind: Reply::Good, wire_bytes: std::mem::take(&mut self.wire_bytes) });
+            }
+            Some(Happened::Ping) => self.control = Some(Control::Ping(reader.control().to_vec())),
+            Some(Happened::Close(code)) => self.control = Some(Control::Close(code)),
+            None => {}
         }
         Ok(is_over)
     }
@@ -130,6 +184,7 @@ impl At {
             Framing::Length { bytes, .. } => At::Length { value: 0, missing: *bytes },
             Framing::Fixed(bytes) => At::Missing(u64::from(*bytes)),
             Framing::Redis => At::Redis(Box::default()),
+            Framing::WebSocket { .. } => At::WebSocket(Box::default()),
         }
     }
 }

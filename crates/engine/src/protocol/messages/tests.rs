@@ -27,7 +27,7 @@ impl Client {
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
         messages.iter().for_each(|message| target.push(message));
         let requests = RequestSet::new(vec![target], messages.len() as u32, FeedOrder::InOrder, 1).unwrap();
-        let options = MessageOptions { framing, matching: matching.parse().unwrap() };
+        let options = MessageOptions { opening: Opening::Nothing, framing, matching: matching.parse().unwrap() };
         let protocol = Messages::new(&requests, options, Timestamp(10));
         Client { channel: protocol.conversation(), protocol, sent: Vec::new() }
     }

@@ -1,0 +1,179 @@
+//! `truetail run ws://…`, against a server that uses another implementation of WebSocket.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tungstenite::{Message, WebSocket};
+
+use super::raw_server::RawServer;
+use super::support::{TestDir, assert_balanced, assert_complete};
+
+/// An echo that counts what it sees.
+struct Echo {
+    address: SocketAddr,
+    messages: Arc<AtomicU64>,
+    channels: Arc<AtomicU64>,
+    /// Heads of the handshakes: path and headers.
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Echo {
+    /// Starts a server that closes each channel with code 1001 after this many messages, and pings before each reply.
+    fn start(most: u64) -> Echo {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let echo = Echo { address, messages: Arc::default(), channels: Arc::default(), asked: Arc::default() };
+        let messages = Arc::clone(&echo.messages);
+        let channels = Arc::clone(&echo.channels);
+        let asked = Arc::clone(&echo.asked);
+        thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                let messages = Arc::clone(&messages);
+                let channels = Arc::clone(&channels);
+                let asked = Arc::clone(&asked);
+                thread::spawn(move || {
+                    let note = |request: &Request, mut response: Response| {
+                        asked.lock().expect("a list").push(format!("{} {:?}", request.uri(), request.headers()));
+                        let wanted = request.headers().get("sec-websocket-protocol").is_some();
+                        if wanted {
+                            let chosen = "chat".parse().expect("a value");
+                            response.headers_mut().insert("sec-websocket-protocol", chosen);
+                        }
+                        Ok::<Response, ErrorResponse>(response)
+                    };
+                    // A preflight opens a channel too, and sends no message on it.
+                    let mut channel = tungstenite::accept_hdr(socket, note).ok()?;
+                    serve(&mut channel, &messages, &channels, most)
+                });
+            }
+        });
+        echo
+    }
+
+    fn url(&self) -> String {
+        format!("ws://{}/chat?room=1", self.address)
+    }
+
+    fn seen(&self) -> u64 {
+        self.messages.load(Ordering::SeqCst)
+    }
+}
+
+fn serve(channel: &mut WebSocket<TcpStream>, messages: &AtomicU64, channels: &AtomicU64, most: u64) -> Option<()> {
+    let mut count = 0;
+    loop {
+        let message = channel.read().ok()?;
+        if !(message.is_text() || message.is_binary()) {
+            continue;
+        }
+        if count == 0 {
+            channels.fetch_add(1, Ordering::SeqCst);
+        }
+        count += 1;
+        messages.fetch_add(1, Ordering::SeqCst);
+        channel.write(Message::Ping(vec![1, 2, 3].into())).ok()?;
+        channel.send(message).ok()?;
+        if count == most {
+            let code = tungstenite::protocol::frame::coding::CloseCode::Away;
+            let reason = tungstenite::protocol::CloseFrame { code, reason: "tired".into() };
+            channel.close(Some(reason)).ok()?;
+        }
+    }
+}
+
+fn run(dir: &TestDir, url: &str, more: &[&str]) -> (serde_json::Value, String) {
+    let load = ["run", url, "-r", "500", "-n", "200", "-c", "4", "--quiet", "--force", "--out", "run"];
+    let output = dir.truetail(&[&load[..], more].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    assert_balanced(&run);
+    (run, output.stdout)
+}
+
+#[test]
+fn messages_are_echoed_and_counted() {
+    let echo = Echo::start(u64::MAX);
+    let dir = TestDir::new();
+    let protocol = "Sec-WebSocket-Protocol: chat, talk";
+    let more = ["--data", "{\"id\":{{seq}},\"é\":1}", "--match", "json:/id", "-H", protocol, "-H", "X-Token: t"];
+    let (run, _) = run(&dir, &echo.url(), &more);
+    assert_eq!((run["tally"]["responses"].as_u64(), echo.seen()), (Some(200), 200));
+    assert_eq!((echo.channels.load(Ordering::SeqCst), &run["connect_time"]["count"]), (4, &4.into()));
+    assert_eq!((&run["messages"]["unmatched"], &run["messages"]["channels_lost"]), (&0.into(), &0.into()));
+    assert_eq!(run["scenario"]["messages"]["framing"], "websocket");
+    let asked = echo.asked.lock().expect("a list").join("\n");
+    assert!(asked.contains("/chat?room=1") && asked.contains("\"x-token\": \"t\""), "{asked}");
+}
+
+#[test]
+fn binary_messages_and_checks() {
+    let echo = Echo::start(u64::MAX);
+    let dir = TestDir::new();
+    let (run, _) = run(&dir, &echo.url(), &["--data-hex", "00ff7a7a", "--check", "body contains \"zz\""]);
+    assert_eq!((run["checks"][0]["passed"].as_u64(), echo.seen()), (Some(200), 200));
+    assert_eq!(run["scenario"]["messages"]["framing"], "websocket-binary");
+}
+
+#[test]
+fn a_channel_that_the_server_closes_is_opened_again() {
+    let echo = Echo::start(10);
+    let dir = TestDir::new();
+    let output = dir.truetail(&[
+        "run",
+        &echo.url(),
+        "-r",
+        "200",
+        "-n",
+        "100",
+        "-c",
+        "2",
+        "--data",
+        "x",
+        "--quiet",
+        "--out",
+        "run",
+    ]);
+    let run = assert_complete(&dir.path().join("run"));
+    assert_balanced(&run);
+    let answered = run["tally"]["responses"].as_u64().expect("a count");
+    let reset = run["tally"]["reset"].as_u64().expect("a count");
+    assert_eq!(answered + reset, 100, "{output:?}");
+    // A message that the server had read was answered, and a close is counted once for each channel.
+    assert_eq!(echo.seen(), answered);
+    let closed = run["messages"]["close_codes"]["1001"].as_u64().expect("a code");
+    assert_eq!(Some(closed), run["messages"]["channels_lost"].as_u64());
+    assert!(closed >= answered / 10 - 1 && closed <= answered / 10, "{closed} of {answered}");
+    assert!(echo.channels.load(Ordering::SeqCst) >= 10, "{output:?}");
+}
+
+#[test]
+fn what_is_no_websocket_is_told_in_a_line() {
+    let page = RawServer::start(Some("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"), "\r\n\r\n");
+    let url = page.url.replace("http", "ws");
+    let dir = TestDir::new();
+    let output = dir.truetail(&["run", &url, "-r", "10", "-n", "2", "--data", "x"]);
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
+    let said = "the server did not switch to WebSocket: HTTP/1.1 404 Not Found; check the path";
+    assert!(output.stderr.contains(said), "{output:?}");
+    let output =
+        dir.truetail(&["run", &url, "-r", "10", "-n", "2", "--data", "x", "--no-preflight", "--quiet", "--out", "run"]);
+    let run = assert_complete(&dir.path().join("run"));
+    assert_eq!(
+        (&run["tally"]["connect_failed"], &run["causes"]["no_web_socket"]),
+        (&2.into(), &2.into()),
+        "{output:?}"
+    );
+    for (more, part) in [
+        (&["--framing", "line", "--data", "x"][..], "--framing is for tcp://"),
+        (&["--data", "x", "-H", "Upgrade: h2c"], "the header 'Upgrade' cannot be sent"),
+        (&["--command", "GET x"], "--command is for redis://"),
+        (&["--data", "x", "--http2"], "--http2 is for HTTP"),
+    ] {
+        let output = dir.truetail(&[&["run", &url, "-r", "10", "-n", "2"][..], more].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{more:?}: {output:?}");
+        assert!(output.stderr.contains(part), "{more:?}: {output:?}");
+    }
+}
