@@ -46,6 +46,70 @@ fn redis() -> String {
     })
 }
 
+/// Returns a server that answers GET only after the login of its user and the choice of database 3.
+fn redis_with_login() -> String {
+    start(|mut socket| {
+        let mut reader = BufReader::new(socket.try_clone().ok()?);
+        let mut is_in = false;
+        let mut has_chosen = false;
+        loop {
+            let words = command(&mut reader)?;
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let is_good = match words[..] {
+                ["AUTH", user, password] => {
+                    is_in = (user, password) == ("me", "pass:word");
+                    is_in
+                }
+                ["SELECT", database] => {
+                    has_chosen = is_in && database == "3";
+                    has_chosen
+                }
+                ["GET", _] => has_chosen,
+                _ => false,
+            };
+            socket.write_all(if is_good { b"+OK\r\n" } else { b"-NOAUTH no\r\n" }).ok()?;
+        }
+    })
+}
+
+#[test]
+fn each_channel_logs_in_first() {
+    let place = redis_with_login();
+    let dir = TestDir::new();
+    let run = |login: &str| {
+        let url = format!("redis://{login}{place}/3");
+        let load = [
+            "run",
+            &url,
+            "-r",
+            "200",
+            "-n",
+            "40",
+            "-c",
+            "4",
+            "--command",
+            "GET a",
+            "--quiet",
+            "--out",
+            "run",
+            "--force",
+        ];
+        dir.truetail(&load)
+    };
+    let output = run("me:pass%3Aword@");
+    let saved = assert_complete(&dir.path().join("run"));
+    output.assert_code(&saved, 0);
+    assert_eq!((&saved["tally"]["responses"], &saved["messages"]["error_replies"]), (&40.into(), &0.into()));
+    // A login is part of connecting, and no message.
+    assert_eq!((&saved["connect_time"]["count"], &saved["messages"]["pushes"]), (&4.into(), &0.into()));
+    let everything = format!("{saved} {}", output.stdout);
+    assert!(!everything.contains("pass:word") && !everything.contains("pass%3Aword"), "{everything}");
+    let refused = run("me:wrong@");
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{refused:?}");
+    assert!(refused.stderr.contains("the server refused the login: -NOAUTH no; check user name"), "{refused:?}");
+    assert!(!refused.stderr.contains("wrong"), "{refused:?}");
+}
+
 #[test]
 fn lengths_go_before_messages_that_rows_fill_in() {
     let place = start(|mut socket| {
@@ -118,7 +182,9 @@ fn what_contradicts_a_channel_is_refused_in_one_line() {
         (&["tcp://127.0.0.1:1", "--framing", "line", "-H", "A: b"], "--header is for HTTP"),
         (&["tcp://127.0.0.1:1", "--framing", "line", "--command", "GET a"], "redis://"),
         (&["redis://127.0.0.1"], "add --command"),
-        (&["redis://:secret@127.0.0.1", "--command", "GET a"], "log in"),
+        (&["redis://secret@127.0.0.1", "--command", "GET a"], "needs a password"),
+        (&["redis://127.0.0.1/first", "--command", "GET a"], "no number of a database"),
+        (&["tcp://me:secret@127.0.0.1:1", "--framing", "line"], "logs in only to redis"),
         (&["redis://127.0.0.1", "--command", "GET 'a"], "--command:"),
         (&["redis://127.0.0.1", "--command", "GET a", "--framing", "line"], "has its own framing"),
         (&["redis://127.0.0.1", "--command", "GET a", "--match", "json:/id"], "come in order"),
