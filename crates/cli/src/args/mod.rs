@@ -18,6 +18,7 @@ pub mod flow;
 pub mod flow_verb;
 pub mod foreign;
 pub mod gates;
+pub mod grpc;
 pub mod k8s;
 pub mod lab;
 pub mod live;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
-use truetail_run::EndClock;
+use truetail_run::{EndClock, GrpcKind};
 
-use super::{checks, flow, generator, load, messages, replay, request, rows, stream, stripe, tls};
+use super::{checks, flow, generator, grpc, load, messages, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
 use crate::baseline;
@@ -98,6 +98,7 @@ pub struct RunFiles {
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::for_run(&args);
     messages::refuse_elsewhere(&args)?;
+    grpc::refuse_elsewhere(&args)?;
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
@@ -114,6 +115,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         (Some(flows), _) => request::for_flows(&args, flows)?,
         (None, Some(replay)) => request::for_replay(&args, replay)?,
         (None, None) if messages::are_meant(&args) => messages::target(&args)?,
+        (None, None) if grpc::are_meant(&args) => grpc::target(&args)?,
         (None, None) => request::target(&args)?,
     };
     tls::secure(&mut target, &args)?;
@@ -140,6 +142,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
+    let is_streaming = plan.target.protocol().calls() == Some(GrpcKind::ServerStreaming);
     // The shares of requests are unknown in flows, which may repeat steps, and in recordings.
     let has_shares = replay.is_none() && flow_names.is_empty();
     let planned = PlannedRun {
@@ -154,7 +157,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     Ok(ResolvedRun {
         plan,
         notes,
-        trial: Trial::new(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
+        trial: Trial::new(args.no_preflight, streams.is_some() || is_streaming || args.feed == Some(FeedName::Once)),
         observed: Observed { checks, streams, sessions },
         gating,
         save_to,

@@ -6,7 +6,7 @@ use truetail_model::time::Timestamp;
 
 use super::Protocol;
 use super::http1::Http1;
-use super::http2::{FieldBlocks, FieldsMadeInRun, Http2};
+use super::http2::{FieldBlocks, FieldSource, FieldsMadeInRun, Http2};
 use super::made_in_run::MadeInRun;
 use super::messages::Messages;
 use crate::placement::{OneEach, PerSession, Placement, SharedOut};
@@ -43,7 +43,8 @@ pub(crate) trait WithProtocol {
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
     let version = match options.protocol {
-        WireProtocol::Http(version) => version,
+        WireProtocol::Http(version) => *version,
+        WireProtocol::Calls(_) => HttpVersion::Http2,
         WireProtocol::Messages(messages) => {
             let messages = Messages::new(requests, messages.clone(), options.measured_from);
             return placed::<_, SharedOut, _>(options, messages, then);
@@ -56,13 +57,17 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
         HttpVersion::Http1 => placed::<_, OneEach, _>(options, Http1::new(requests.clone(), options.keep_alive), then),
         HttpVersion::Http2 if options.is_scripted => {
             let fields = FieldsMadeInRun::new(requests, &options.origin.scheme);
-            placed::<_, SharedOut, _>(options, Http2::new(fields, options.max_streams, options.keeps_fields), then)
+            placed::<_, SharedOut, _>(options, http2(options, fields), then)
         }
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));
-            placed::<_, SharedOut, _>(options, Http2::new(blocks, options.max_streams, options.keeps_fields), then)
+            placed::<_, SharedOut, _>(options, http2(options, blocks), then)
         }
     }
+}
+
+fn http2<F: FieldSource>(options: &ProtocolOptions<'_>, source: F) -> Http2<F> {
+    Http2::new(source, options.max_streams, options.keeps_fields).for_calls(options.protocol.calls())
 }
 
 /// Runs `then` with the placement `L`, unless each session has connections of its own.

@@ -361,6 +361,15 @@ impl Events {
         }
     }
 
+    /// Tells the observer a part of an answer's body, which ends a message if `ends`.
+    #[inline]
+    pub(crate) fn message_part(&mut self, tag: Tag, part: &[u8], ends: bool) {
+        self.body(tag, part);
+        if ends {
+            self.message_ended(tag);
+        }
+    }
+
     /// Tells the observer that a message of an answer is complete: a part that the protocol itself delimits.
     #[inline]
     pub(crate) fn message_ended(&mut self, tag: Tag) {

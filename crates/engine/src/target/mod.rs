@@ -17,6 +17,8 @@ pub(crate) mod resolve;
 pub(crate) mod target_requests;
 mod wire_protocol;
 
+use truetail_run::GrpcKind;
+
 use crate::protocol::messages::MessageOptions;
 use crate::tls::{TlsError, TlsOptions};
 use destination::{Destination, DestinationSettings};
@@ -108,6 +110,16 @@ impl Target {
                 Ok(())
             }
         }
+    }
+
+    /// Sends the requests as gRPC calls over HTTP/2 from now on. Each body is one message with its prefix.
+    ///
+    /// # Errors
+    /// As [`Target::use_http2`].
+    pub fn use_calls(&mut self, kind: GrpcKind) -> Result<(), TargetError> {
+        self.use_http2()?;
+        self.protocol = WireProtocol::Calls(kind);
+        Ok(())
     }
 
     /// Sends the requests as messages from now on.

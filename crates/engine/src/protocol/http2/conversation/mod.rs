@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
+use truetail_run::GrpcKind;
 
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
@@ -45,11 +46,17 @@ pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     max_streams: u32,
     /// Keep header fields of answers as text, for an observer.
     keeps_fields: bool,
+    /// The requests are gRPC calls of this kind.
+    calls: Option<GrpcKind>,
 }
 
 impl<F: FieldSource> Http2<F> {
     pub(crate) fn new(blocks: F, max_streams: Option<u32>, keeps_fields: bool) -> Http2<F> {
-        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields }
+        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields, calls: None }
+    }
+
+    pub(crate) fn for_calls(self, calls: Option<GrpcKind>) -> Http2<F> {
+        Http2 { calls, ..self }
     }
 }
 
@@ -69,7 +76,7 @@ impl<F: FieldSource> Protocol for Http2<F> {
     }
 
     fn conversation(&self) -> Http2Conversation {
-        Http2Conversation::new(self.max_streams, self.keeps_fields)
+        Http2Conversation { calls: self.calls, ..Http2Conversation::new(self.max_streams, self.keeps_fields) }
     }
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
@@ -106,6 +113,7 @@ pub(crate) struct Http2Conversation {
     receive_window: i64,
     encoding: Encoding,
     incoming: Reassembly,
+    calls: Option<GrpcKind>,
     /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
@@ -125,6 +133,7 @@ impl Http2Conversation {
             receive_window: OUR_WINDOW,
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
             incoming: Reassembly::new(keeps_fields),
+            calls: None,
             room_changed: false,
             is_closed: false,
         };
