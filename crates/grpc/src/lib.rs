@@ -8,9 +8,11 @@
 //! | `method` | one method: its requests from JSON, its answers as JSON |
 //! | `json_fields` | names in a JSON text that its message does not have |
 //! | `reflection` | the questions to a server about its schema, and its answers |
+//! | `decoded` | an observer that shows answers as JSON to another one |
 //! | `collected` | an observer that keeps one answer |
 
 mod collected;
+mod decoded;
 mod json_fields;
 mod method;
 mod reflection;
@@ -18,6 +20,7 @@ mod schema;
 mod url;
 
 pub use collected::{CollectedAnswer, answer_collector};
+pub use decoded::decoding;
 pub use method::{CallMethod, framed};
 pub use reflection::{Reflection, ReflectionError, ReflectionVersion};
 pub use schema::{Schema, SchemaError, SourceReader};

@@ -29,23 +29,29 @@ pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     }
 }
 
+/// The target of calls, and their method.
+pub struct CallTarget {
+    pub target: Target,
+    pub method: CallMethod,
+}
+
 /// Returns the target of calls. May ask the server for its schema.
 ///
 /// # Errors
 /// If the URL, the options, the schema, the message or the rows are not valid, or the server does not tell its schema.
-pub fn target(args: &RunArgs) -> Result<Target> {
+pub fn target(args: &RunArgs) -> Result<CallTarget> {
     refuse_http(args)?;
     let url = GrpcUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
     let schema = grpc_schema::schema(args, &url)?;
     let method = method(&schema, &url)?;
     let kind = kind(&method)?;
-    let spec = spec(args, &url, method)?;
+    let spec = spec(args, &url, method.clone())?;
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
     let ask = prepare(&[spec], feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
     let mut target = Target::for_origins(ask.requests, ask.origins, &request::way(args)?).map_err(request::refused)?;
     target.use_calls(kind).map_err(request::refused)?;
-    Ok(target)
+    Ok(CallTarget { target, method })
 }
 
 fn method(schema: &Schema, url: &GrpcUrl) -> Result<CallMethod> {

@@ -10,6 +10,7 @@ use truetail_run::{EndClock, GrpcKind};
 use super::{checks, flow, generator, grpc, load, messages, replay, request, rows, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
+use crate::args::stream::StreamName;
 use crate::baseline;
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
@@ -111,13 +112,21 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
+    let mut called = None;
     let mut target = match (&flows, &replay) {
         (Some(flows), _) => request::for_flows(&args, flows)?,
         (None, Some(replay)) => request::for_replay(&args, replay)?,
         (None, None) if messages::are_meant(&args) => messages::target(&args)?,
-        (None, None) if grpc::are_meant(&args) => grpc::target(&args)?,
+        (None, None) if grpc::are_meant(&args) => {
+            let call = grpc::target(&args)?;
+            called = Some(call.method);
+            call.target
+        }
         (None, None) => request::target(&args)?,
     };
+    if target.protocol().calls() == Some(GrpcKind::ServerStreaming) {
+        args.streams.stream = Some(StreamName::Messages);
+    }
     tls::secure(&mut target, &args)?;
     let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;
@@ -136,13 +145,12 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
-    let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let reading = stream::reading(&args.streams);
     let streams = stream::streams(args.streams, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
-    let is_streaming = plan.target.protocol().calls() == Some(GrpcKind::ServerStreaming);
     // The shares of requests are unknown in flows, which may repeat steps, and in recordings.
     let has_shares = replay.is_none() && flow_names.is_empty();
     let planned = PlannedRun {
@@ -157,7 +165,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     Ok(ResolvedRun {
         plan,
         notes,
-        trial: Trial::new(args.no_preflight, streams.is_some() || is_streaming || args.feed == Some(FeedName::Once)),
+        trial: Trial::new(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
         observed: Observed { checks, streams, sessions },
         gating,
         save_to,

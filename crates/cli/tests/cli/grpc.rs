@@ -9,7 +9,7 @@ use super::support::{TestDir, assert_balanced, assert_complete};
 
 const PROTO: &str = "syntax = \"proto3\";\npackage test;\nimport \"parts.proto\";\n\
     message Question { string name = 1; int32 count = 2; Part part = 3; }\nmessage Answer { string name = 1; }\n\
-    service Asker { rpc Ask(Question) returns (Answer); rpc Chat(stream Question) returns (Answer); }\n";
+    service Asker { rpc Ask(Question) returns (Answer); rpc Many(Question) returns (stream Answer); rpc Chat(stream Question) returns (Answer); }\n";
 const PARTS: &str = "syntax = \"proto3\";\npackage test;\nmessage Part { repeated string words = 1; }\n";
 
 /// A call that the server got: the bytes of its fields, and its body.
@@ -22,7 +22,8 @@ struct Server {
 }
 
 impl Server {
-    fn start(answers: bool) -> Server {
+    /// Starts a server that answers with this number of messages, or not at all.
+    fn start(messages: Option<usize>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let place = listener.local_addr().expect("an address").to_string();
         let calls = Arc::new(Mutex::new(Vec::new()));
@@ -30,7 +31,7 @@ impl Server {
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
                 let calls = shared.clone();
-                thread::spawn(move || serve(socket, &calls, answers));
+                thread::spawn(move || serve(socket, &calls, messages));
             }
         });
         Server { place, calls }
@@ -54,7 +55,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-fn serve(mut socket: TcpStream, calls: &Mutex<Vec<Call>>, answers: bool) -> Option<()> {
+fn serve(mut socket: TcpStream, calls: &Mutex<Vec<Call>>, messages: Option<usize>) -> Option<()> {
     socket.read_exact(&mut [0; 24]).ok()?;
     socket.write_all(&frame(4, 0, [0; 4], &[])).ok()?;
     let mut open: std::collections::HashMap<[u8; 4], Call> = std::collections::HashMap::new();
@@ -70,19 +71,19 @@ fn serve(mut socket: TcpStream, calls: &Mutex<Vec<Call>>, answers: bool) -> Opti
             4 if flags == 0 => socket.write_all(&frame(4, 1, [0; 4], &[])).ok()?,
             _ => continue,
         }
-        if kind < 2 && flags & 1 == 1 && answers {
+        if let Some(messages) = messages.filter(|_| kind < 2 && flags & 1 == 1) {
             let call = open.remove(&stream)?;
-            socket.write_all(&answer(stream, call, calls)).ok()?;
+            socket.write_all(&answer(stream, call, messages, calls)).ok()?;
         }
     }
 }
 
-fn answer(stream: [u8; 4], call: Call, calls: &Mutex<Vec<Call>>) -> Vec<u8> {
+fn answer(stream: [u8; 4], call: Call, messages: usize, calls: &Mutex<Vec<Call>>) -> Vec<u8> {
     let is_trial = contains(&call.0, "truetail-preflight");
     let mut calls = calls.lock().expect("no panic");
     let fails = !is_trial && calls.len() % 10 == 9;
     let head = frame(1, 4, stream, &[vec![0x88], literal("content-type", "application/grpc")].concat());
-    let message = frame(0, 0, stream, &call.1);
+    let message = frame(0, 0, stream, &call.1.repeat(messages));
     let status = literal("grpc-status", if fails { "14" } else { "0" });
     let trailers = frame(1, 5, stream, &[status, literal("grpc-message", "no%20room")].concat());
     if !is_trial {
@@ -98,7 +99,7 @@ fn proto(dir: &TestDir) -> &'static str {
 
 #[test]
 fn calls_that_fail_are_in_the_books_by_name() {
-    let server = Server::start(true);
+    let server = Server::start(Some(1));
     let dir = TestDir::new();
     let url = format!("grpc://{}/test.Asker/Ask", server.place);
     let load = ["run", &url, "-r", "1000", "-n", "400", "--quiet", "--out", "run", "--proto", proto(&dir)];
@@ -125,7 +126,7 @@ fn calls_that_fail_are_in_the_books_by_name() {
 
 #[test]
 fn rows_fill_in_messages_before_they_are_encoded() {
-    let server = Server::start(true);
+    let server = Server::start(Some(1));
     let dir = TestDir::new();
     let rows = dir.file("rows.csv", "name,count\n\"say \"\"hi\"\"\",7\nb,300\n");
     let url = format!("grpc://{}/test.Asker/Ask", server.place);
@@ -140,7 +141,7 @@ fn rows_fill_in_messages_before_they_are_encoded() {
 
 #[test]
 fn a_plain_request_to_a_method_is_no_success_if_the_call_fails() {
-    let server = Server::start(true);
+    let server = Server::start(Some(1));
     let dir = TestDir::new();
     dir.file("body", "\0\0\0\0\0");
     let url = format!("http://{}/test.Asker/Ask", server.place);
@@ -155,7 +156,7 @@ fn a_plain_request_to_a_method_is_no_success_if_the_call_fails() {
 
 #[test]
 fn a_deadline_is_told_to_the_server_and_kept() {
-    let server = Server::start(false);
+    let server = Server::start(None);
     let dir = TestDir::new();
     let url = format!("grpc://{}/test.Asker/Ask", server.place);
     let load = ["run", &url, "-r", "1000", "-n", "20", "--quiet", "--out", "run", "--proto", proto(&dir)];
@@ -168,7 +169,7 @@ fn a_deadline_is_told_to_the_server_and_kept() {
 
 #[test]
 fn what_cannot_be_called_is_refused_with_what_there_is() {
-    let server = Server::start(true);
+    let server = Server::start(Some(1));
     let dir = TestDir::new();
     let file = proto(&dir);
     dir.file("broken.proto", "syntax = \"proto3\"; message A { string name = 1 }");
@@ -195,7 +196,7 @@ fn what_cannot_be_called_is_refused_with_what_there_is() {
         ),
         ("test.Asker/Ask", &["--proto", file, "--data", "[]"], 2, "--data: Question is an object in JSON"),
         ("test.Asker/Ask", &["--proto", file, "--data", "{"], 2, "--data: the message is not JSON"),
-        ("test.Asker/Asks", &["--proto", file], 2, "test.Asker has no method Asks; the methods are Ask, Chat"),
+        ("test.Asker/Asks", &["--proto", file], 2, "test.Asker has no method Asks; the methods are Ask, Many, Chat"),
         ("test.Other/Ask", &["--proto", file], 2, "there is no service test.Other; the only service is test.Asker"),
         ("test.Asker/Chat", &["--proto", file], 2, "test.Asker/Chat takes a stream of messages"),
         ("test.Asker", &["--proto", file], 2, "no method is named"),
@@ -215,4 +216,55 @@ fn what_cannot_be_called_is_refused_with_what_there_is() {
     }
     let output = dir.truetail(&["run", "http://127.0.0.1:9/", "-r", "9", "--deadline", "1s"]);
     assert!(output.stderr.contains("--deadline is for gRPC"), "{}", output.stderr);
+}
+
+#[test]
+fn checks_read_the_status_and_the_decoded_message() {
+    let server = Server::start(Some(1));
+    let dir = TestDir::new();
+    let url = format!("grpc://{}/test.Asker/Ask", server.place);
+    let load = ["run", &url, "-r", "1000", "-n", "100", "--quiet", "--out", "run", "--proto", proto(&dir)];
+    let data = ["--data", "{\"name\":\"a b\"}"];
+    let checks = ["grpc-status == OK", "message.name == \"a b\"", "message.name == \"c\"", "status == 200"];
+    let checks = checks.iter().flat_map(|check| ["--check", check]).collect::<Vec<_>>();
+    let output = dir.truetail(&[&load[..], &data, &checks].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 3);
+    let counts: Vec<_> = (0..4).map(|nth| (&run["checks"][nth]["passed"], &run["checks"][nth]["failed"])).collect();
+    let count = |passed: u64, failed: u64| (passed.into(), failed.into());
+    let wanted: [(serde_json::Value, serde_json::Value); 4] =
+        [count(90, 10), count(90, 10), count(0, 100), count(100, 0)];
+    assert!(counts.iter().zip(&wanted).all(|(found, wanted)| *found == (&wanted.0, &wanted.1)), "{counts:?}");
+    let failed = std::fs::read_to_string(dir.path().join("run/failed-answers.jsonl")).expect("answers failed");
+    assert!(failed.contains("it is UNAVAILABLE") && failed.contains("{\\\"name\\\":\\\"a b\\\"}"), "{failed}");
+    let output = dir.truetail(&[&load[..], &["--check", "grpc-status == ok"]].concat());
+    assert!(output.stderr.contains("'ok' is not a status of gRPC"), "{}", output.stderr);
+}
+
+#[test]
+fn messages_of_a_streaming_method_are_events_of_streams() {
+    let server = Server::start(Some(3));
+    let dir = TestDir::new();
+    let url = format!("grpc://{}/test.Asker/Many", server.place);
+    let load = ["run", &url, "-r", "1000", "-n", "100", "--quiet", "--out", "run", "--proto", proto(&dir)];
+    let more =
+        ["--data", "{\"name\":\"a\"}", "--check", "jsonpath $[2].name == \"a\"", "--fail-if", "error-rate > 60%"];
+    let output = dir.truetail(&[&load[..], &more].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    assert_balanced(&run);
+    // A streaming method is tried without a call.
+    assert_eq!(run["grpc"]["statuses"], serde_json::json!({"OK": 90, "UNAVAILABLE": 10}));
+    assert_eq!(run["scenario"]["grpc"]["kind"], "server_streaming");
+    let stream = &run["stream"];
+    assert_eq!((&stream["kind"], &stream["events"]), (&"messages".into(), &270.into()), "{stream}");
+    assert_eq!((&stream["tally"]["complete"], &stream["tally"]["server_error"]), (&90.into(), &10.into()), "{stream}");
+    assert_eq!(
+        (&stream["first_event_time"]["count"], &stream["first_event_time"]["failed"]),
+        (&100.into(), &10.into())
+    );
+    assert_eq!(run["checks"][0]["passed"], 90);
+    // A call that failed counts once.
+    let gate = run["gates"][0]["message"].as_str().expect("a message");
+    assert!(gate.contains("10 %") || gate.contains("10%"), "{gate}");
+    assert!(output.stdout.contains("270 messages"), "{}", output.stdout);
 }

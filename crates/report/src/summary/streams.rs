@@ -150,6 +150,7 @@ fn events(streams: &StreamFacts) -> String {
         StreamKind::Sse => "events",
         StreamKind::Lines => "lines",
         StreamKind::Chunks => "chunks",
+        StreamKind::Messages => "messages",
         StreamKind::Items => "items",
     };
     let mut parts = vec![format!("{} {what}", number::count(streams.events))];

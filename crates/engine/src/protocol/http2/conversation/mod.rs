@@ -141,6 +141,11 @@ impl Http2Conversation {
         conversation
     }
 
+    /// Takes what follows for answers to calls of this kind.
+    pub(super) fn expect_calls(&mut self, kind: GrpcKind) {
+        self.calls = Some(kind);
+    }
+
     fn put_preface(&mut self) {
         let out = &mut self.out.bytes;
         out.extend_from_slice(frame::PREFACE);
