@@ -22,7 +22,7 @@ pub enum Body<'a> {
 #[derive(Debug)]
 pub struct Answer<'a> {
     pub(crate) status: u16,
-    /// The status of a call; `None` if it was none.
+    /// The status of a call; `None` if it was not a call.
     pub(crate) call: Option<GrpcStatus>,
     pub(crate) fields: &'a FieldList,
     body: Body<'a>,

@@ -7,6 +7,7 @@
 //! | `schema` | services and messages, from `.proto` files, descriptor sets or reflection |
 //! | `method` | one method: its requests from JSON, its answers as JSON |
 //! | `json_fields` | names in a JSON text that its message does not have |
+//! | `sketch` | services, methods and messages as texts, with samples in JSON |
 //! | `reflection` | the questions to a server about its schema, and its answers |
 //! | `decoded` | an observer that shows answers as JSON to another one |
 //! | `collected` | an observer that keeps one answer |
@@ -17,6 +18,7 @@ mod json_fields;
 mod method;
 mod reflection;
 mod schema;
+mod sketch;
 mod url;
 
 pub use collected::{CollectedAnswer, answer_collector};
@@ -24,4 +26,5 @@ pub use decoded::decoding;
 pub use method::{CallMethod, framed};
 pub use reflection::{Reflection, ReflectionError, ReflectionVersion};
 pub use schema::{Schema, SchemaError, SourceReader};
+pub use sketch::Sketch;
 pub use url::{GrpcUrl, GrpcUrlError};

@@ -1,5 +1,5 @@
 use prost::Message;
-use prost_reflect::{DeserializeOptions, DynamicMessage, MethodDescriptor, SerializeOptions};
+use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
 use truetail_run::GrpcKind;
 
@@ -23,6 +23,23 @@ impl CallMethod {
             (false, true) => Some(GrpcKind::ServerStreaming),
             (true, _) => None,
         }
+    }
+
+    /// Returns the method as a schema writes it: `Add(shop.Item) returns (stream shop.Item)`.
+    pub(crate) fn line(&self) -> String {
+        let stream = |streams| if streams { "stream " } else { "" };
+        format!(
+            "{}({}{}) returns ({}{})",
+            self.method.name(),
+            stream(self.method.is_client_streaming()),
+            self.method.input().full_name(),
+            stream(self.method.is_server_streaming()),
+            self.method.output().full_name()
+        )
+    }
+
+    pub(crate) fn input(&self) -> MessageDescriptor {
+        self.method.input()
     }
 
     /// Returns the full name with the service: `package.Service/Method`.

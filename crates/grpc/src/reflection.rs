@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
@@ -37,10 +38,10 @@ pub enum ReflectionError {
     /// The answer breaks the protocol.
     #[error("the server's reflection is broken: {0}")]
     Broken(String),
-    /// The server does not know the service.
-    #[error("the server has no service {name}; {}", there_are("service", "services", there))]
-    NoService {
-        /// Name of the service.
+    /// The server does not know the name.
+    #[error("the server does not know {name}; {}", there_are("service", "services", there))]
+    Unknown {
+        /// Name of a service or message.
         name: String,
         /// Services of the server, without reflection itself.
         there: Vec<String>,
@@ -50,10 +51,13 @@ pub enum ReflectionError {
     Schema(#[from] SchemaError),
 }
 
-/// The questions to a server about a service, and what it has answered.
+/// The questions to a server about a name or all of its services, and what it has answered.
 #[derive(Clone, Debug)]
 pub struct Reflection {
-    service: String,
+    /// Names whose files are wanted and were not asked for.
+    wanted: Vec<String>,
+    /// The only wanted name, which must be there.
+    name: Option<String>,
     services: Vec<String>,
     files: BTreeMap<String, FileDescriptorProto>,
     asked: BTreeSet<String>,
@@ -62,10 +66,16 @@ pub struct Reflection {
 }
 
 impl Reflection {
-    /// Begins to ask for the schema of a service.
-    pub fn of_service(service: &str) -> Reflection {
+    /// Begins to ask for the schema of a service or message.
+    pub fn of_name(name: &str) -> Reflection {
+        Reflection { wanted: vec![name.to_owned()], name: Some(name.to_owned()), ..Reflection::of_all() }
+    }
+
+    /// Begins to ask for the schema of all services.
+    pub fn of_all() -> Reflection {
         Reflection {
-            service: service.to_owned(),
+            wanted: Vec::new(),
+            name: None,
             services: Vec::new(),
             files: BTreeMap::new(),
             asked: BTreeSet::new(),
@@ -77,23 +87,23 @@ impl Reflection {
     /// Returns the body of the next call; `None`: everything is known.
     ///
     /// # Errors
-    /// [`ReflectionError::NoService`], and [`ReflectionError::Broken`] if a server names files without end.
+    /// [`ReflectionError::Unknown`], and [`ReflectionError::Broken`] if a server names files without end.
     pub fn next_body(&mut self) -> Result<Option<Vec<u8>>, ReflectionError> {
         if self.not_found {
-            return Err(ReflectionError::NoService { name: self.service.clone(), there: self.services.clone() });
+            return Err(ReflectionError::Unknown {
+                name: self.name.clone().unwrap_or_default(),
+                there: self.services.clone(),
+            });
         }
         self.rounds += 1;
         if self.rounds > MAX_ROUNDS || self.files.len() > MAX_FILES {
             return Err(ReflectionError::Broken("it names more and more files".to_owned()));
         }
-        if self.rounds == 1 {
-            let list = Question::ListServices(String::new());
-            let file = Question::FileContainingSymbol(self.service.clone());
-            return Ok(Some([list, file].map(Question::framed).concat()));
-        }
+        let list = (self.rounds == 1).then(|| Question::ListServices(String::new()));
+        let names = mem::take(&mut self.wanted).into_iter().map(Question::FileContainingSymbol);
         let missing = self.missing();
-        let questions = missing.iter().cloned().map(|name| Question::FileByFilename(name).framed());
-        let body: Vec<u8> = questions.collect::<Vec<_>>().concat();
+        let files = missing.iter().cloned().map(Question::FileByFilename);
+        let body: Vec<u8> = list.into_iter().chain(names).chain(files).flat_map(Question::framed).collect();
         self.asked.extend(missing);
         Ok((!body.is_empty()).then_some(body))
     }
@@ -131,6 +141,9 @@ impl Reflection {
                 let names = list.service.into_iter().map(|service| service.name);
                 self.services = names.filter(|name| !name.starts_with("grpc.reflection.")).collect();
                 self.services.sort();
+                if self.name.is_none() {
+                    self.wanted = self.services.clone();
+                }
             }
             Answer::Files(files) => {
                 for bytes in files.file_descriptor_proto {
@@ -139,8 +152,8 @@ impl Reflection {
                     self.files.insert(file.name().to_owned(), file);
                 }
             }
-            // Only the service must be there. Files that nobody has may be files of Google.
-            Answer::Error(_) => self.not_found |= self.files.is_empty(),
+            // Only the name must be there. Files that nobody has may be files of Google.
+            Answer::Error(_) => self.not_found |= self.files.is_empty() && self.name.is_some(),
         }
         Ok(())
     }
@@ -264,7 +277,7 @@ mod tests {
     #[test]
     fn files_that_a_server_leaves_out_are_asked_for() {
         let all = files();
-        let mut reflection = Reflection::of_service("p.S");
+        let mut reflection = Reflection::of_name("p.S");
         let first = reflection.next_body().unwrap().unwrap();
         assert!(contains(&first, "p.S"));
         reflection.take(&[services(&["p.S"]), files_answer(&[&all[0]])].concat()).unwrap();
@@ -279,30 +292,42 @@ mod tests {
     }
 
     #[test]
+    fn all_services_are_asked_for_one_by_one() {
+        let all = files();
+        let mut reflection = Reflection::of_all();
+        reflection.next_body().unwrap().unwrap();
+        reflection.take(&services(&["p.S", "p.Missing"])).unwrap();
+        let second = reflection.next_body().unwrap().unwrap();
+        assert!(contains(&second, "p.S") && contains(&second, "p.Missing"));
+        reflection.take(&[not_found(), files_answer(&[&all[0], &all[1]])].concat()).unwrap();
+        reflection.next_body().unwrap().unwrap();
+        reflection.take(&not_found()).unwrap();
+        assert_eq!(reflection.next_body().unwrap(), None);
+        assert_eq!(reflection.into_schema().unwrap().services(), ["p.S"]);
+    }
+
+    #[test]
     fn a_service_that_is_not_there_is_told_with_those_that_are() {
-        let mut reflection = Reflection::of_service("p.S");
+        let mut reflection = Reflection::of_name("p.S");
         reflection.next_body().unwrap();
         reflection
             .take(&[services(&["p.T", "grpc.reflection.v1.ServerReflection", "p.A"]), not_found()].concat())
             .unwrap();
         let error = reflection.next_body().unwrap_err().to_string();
-        assert_eq!(error, "the server has no service p.S; the services are p.A, p.T");
+        assert_eq!(error, "the server does not know p.S; the services are p.A, p.T");
     }
 
     #[test]
     fn hostile_answers_are_refused_and_end() {
         let whole = files_answer(&[&files()[0]]);
         for end in 1..whole.len() {
-            assert!(
-                matches!(Reflection::of_service("p.S").take(&whole[..end]), Err(ReflectionError::Broken(_))),
-                "{end}"
-            );
+            assert!(matches!(Reflection::of_name("p.S").take(&whole[..end]), Err(ReflectionError::Broken(_))), "{end}");
         }
         for body in [framed(b"\xff\xff"), framed(b""), [&[1], &whole[1..]].concat()] {
-            assert!(matches!(Reflection::of_service("p.S").take(&body), Err(ReflectionError::Broken(_))));
+            assert!(matches!(Reflection::of_name("p.S").take(&body), Err(ReflectionError::Broken(_))));
         }
         // Each file imports another one.
-        let mut reflection = Reflection::of_service("p.S");
+        let mut reflection = Reflection::of_name("p.S");
         let mut rounds = 0;
         while let Ok(Some(_)) = reflection.next_body() {
             let dependency = vec![format!("{}.proto", rounds + 1)];
@@ -317,7 +342,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_bytes_are_taken_or_refused(bytes: Vec<u8>) {
-            let mut reflection = Reflection::of_service("p.S");
+            let mut reflection = Reflection::of_name("p.S");
             if reflection.take(&bytes).is_ok() {
                 let _ = reflection.into_schema();
             }

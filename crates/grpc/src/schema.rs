@@ -3,13 +3,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use prost::Message;
-use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::{DescriptorPool, MessageDescriptor, ServiceDescriptor};
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
 use crate::method::CallMethod;
 
-/// Reads a `.proto` file by its name in `import` statements. `Ok(None)`: there is none.
+/// Reads a `.proto` file by its name in `import` statements. `Ok(None)`: the file is missing.
 pub type SourceReader = Arc<dyn Fn(&str) -> Result<Option<String>, String>>;
 
 /// Services and messages.
@@ -113,6 +113,19 @@ impl Schema {
                 there: found.methods().map(|method| method.name().to_owned()).collect(),
             }),
         }
+    }
+
+    /// Returns the schema as a descriptor set.
+    pub fn to_descriptor_set(&self) -> Vec<u8> {
+        self.pool.encode_to_vec()
+    }
+
+    pub(crate) fn service(&self, name: &str) -> Option<ServiceDescriptor> {
+        self.pool.get_service_by_name(name)
+    }
+
+    pub(crate) fn message(&self, name: &str) -> Option<MessageDescriptor> {
+        self.pool.get_message_by_name(name)
     }
 
     /// Returns the full names of the services, sorted.
@@ -220,7 +233,7 @@ mod tests {
     #[test]
     fn a_descriptor_set_is_the_schema_that_was_compiled() {
         let schema = compiled(SHOP).unwrap();
-        let again = Schema::of_descriptor_set(&schema.pool.encode_to_vec()).unwrap();
+        let again = Schema::of_descriptor_set(&schema.to_descriptor_set()).unwrap();
         assert_eq!(again.services(), ["shop.Cart"]);
         let body = |schema: &Schema| schema.method("shop.Cart", "Add").unwrap().body_of_json(b"{\"id\":1}");
         assert_eq!(body(&again), body(&schema));

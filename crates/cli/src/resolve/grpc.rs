@@ -42,7 +42,7 @@ pub struct CallTarget {
 pub fn target(args: &RunArgs) -> Result<CallTarget> {
     refuse_http(args)?;
     let url = GrpcUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
-    let schema = grpc_schema::schema(args, &url)?;
+    let schema = grpc_schema::schema(args, &url.http_origin, Some(&url.service))?;
     let method = method(&schema, &url)?;
     let kind = kind(&method)?;
     let spec = spec(args, &url, method.clone())?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use truetail_engine::{Method, PreflightError, Request, RequestSet, Target, preflight_observed};
-use truetail_grpc::{CollectedAnswer, GrpcUrl, Reflection, ReflectionVersion, Schema, answer_collector};
+use truetail_grpc::{CollectedAnswer, Reflection, ReflectionVersion, Schema, answer_collector};
 use truetail_model::record::GrpcStatus;
 use truetail_model::time::Nanos;
 use truetail_run::GrpcKind;
@@ -19,11 +19,12 @@ const TIMEOUT: Nanos = Nanos::from_secs(10);
 /// Advice if the server does not tell its schema.
 const GIVE_FILE: &str = "give the schema with --proto FILE or --protoset FILE";
 
-/// Returns the schema of the service of `url`.
+/// Returns the schema of a server, as far as `name` needs it: a service, a method or a message. Without a name, of all
+/// its services.
 ///
 /// # Errors
 /// If a file is not a schema, or the server does not tell it.
-pub fn schema(args: &RunArgs, url: &GrpcUrl) -> Result<Schema> {
+pub fn schema(args: &RunArgs, origin: &str, name: Option<&str>) -> Result<Schema> {
     if let Some(file) = &args.grpc.protoset {
         let bytes = input::bytes(file)?;
         return Schema::of_descriptor_set(&bytes).map_err(|error| usage_error(format!("{}: {error}", file.display())));
@@ -34,7 +35,7 @@ pub fn schema(args: &RunArgs, url: &GrpcUrl) -> Result<Schema> {
     if !args.grpc.import_path.is_empty() {
         return Err(usage_error("--import-path is the folder of --proto; add --proto FILE"));
     }
-    reflected(args, url)
+    reflected(args, origin, name)
 }
 
 fn compiled(args: &RunArgs) -> Result<Schema> {
@@ -66,38 +67,36 @@ fn import_name(file: &Path, folders: &[PathBuf]) -> Result<String> {
     }
 }
 
-fn reflected(args: &RunArgs, url: &GrpcUrl) -> Result<Schema> {
-    let mut reflection = Reflection::of_service(&url.service);
+fn reflected(args: &RunArgs, origin: &str, name: Option<&str>) -> Result<Schema> {
+    let name = name.map(|name| name.split_once('/').map_or(name, |(service, _)| service));
+    let mut reflection = name.map_or_else(Reflection::of_all, Reflection::of_name);
     let mut version = ReflectionVersion::V1;
     while let Some(body) = reflection.next_body().map_err(usage_error)? {
-        let mut asked = ask(args, url, version, &body)?;
+        let mut asked = ask(args, origin, version, &body)?;
         if asked.0 == unimplemented() && version == ReflectionVersion::V1 {
             version = ReflectionVersion::V1Alpha;
-            asked = ask(args, url, version, &body)?;
+            asked = ask(args, origin, version, &body)?;
         }
         let (status, answer) = asked;
         match GrpcStatus::of_recorded(status) {
             Some(GrpcStatus::OK) if answer.is_cut => {
-                return Err(runtime_error(format!(
-                    "{}: the schema is larger than 32 MiB; {GIVE_FILE}",
-                    url.http_origin
-                )));
+                return Err(runtime_error(format!("{}: the schema is larger than 32 MiB; {GIVE_FILE}", origin)));
             }
             Some(GrpcStatus::OK) => reflection
                 .take(&answer.body)
-                .map_err(|error| runtime_error(format!("{}: {error}; {GIVE_FILE}", url.http_origin)))?,
+                .map_err(|error| runtime_error(format!("{}: {error}; {GIVE_FILE}", origin)))?,
             _ if status == unimplemented() => {
-                return Err(runtime_error(format!("{} has no reflection; {GIVE_FILE}", url.http_origin)));
+                return Err(runtime_error(format!("{} has no reflection; {GIVE_FILE}", origin)));
             }
             _ => {
                 let message = answer.message.map_or_else(String::new, |message| format!(": {message}"));
                 let status = truetail_model::record::status_name(status);
-                let asked = format!("{}: the server answers {status} to reflection{message}", url.http_origin);
+                let asked = format!("{}: the server answers {status} to reflection{message}", origin);
                 return Err(runtime_error(format!("{asked}; {GIVE_FILE}")));
             }
         }
     }
-    reflection.into_schema().map_err(|error| runtime_error(format!("{}: {error}; {GIVE_FILE}", url.http_origin)))
+    reflection.into_schema().map_err(|error| runtime_error(format!("{}: {error}; {GIVE_FILE}", origin)))
 }
 
 fn unimplemented() -> u16 {
@@ -105,16 +104,16 @@ fn unimplemented() -> u16 {
 }
 
 /// Sends one body of questions. Returns the recorded status, and the answer.
-fn ask(args: &RunArgs, url: &GrpcUrl, version: ReflectionVersion, body: &[u8]) -> Result<(u16, CollectedAnswer)> {
+fn ask(args: &RunArgs, origin: &str, version: ReflectionVersion, body: &[u8]) -> Result<(u16, CollectedAnswer)> {
     let method = Method::Other("POST".to_owned());
     let fixed = ["content-type: application/grpc", "te: trailers"].map(str::to_owned);
     let headers: Vec<String> = args.header.iter().cloned().chain(fixed).collect();
-    let path = format!("{}{}", url.http_origin, version.path());
+    let path = format!("{}{}", origin, version.path());
     let request = Request::new(method, &path, &headers, body.to_vec()).map_err(request::refused)?;
     let request = request.without_default_headers(&["accept".to_owned(), "content-length".to_owned()]);
-    let origin = request.origin();
+    let server = request.origin();
     let mut target =
-        Target::for_origin(RequestSet::single(&request), origin, &request::way(args)?).map_err(request::refused)?;
+        Target::for_origin(RequestSet::single(&request), server, &request::way(args)?).map_err(request::refused)?;
     target.use_calls(GrpcKind::ServerStreaming).map_err(request::refused)?;
     tls::secure(&mut target, args)?;
     let (observer, answer) = answer_collector();

@@ -4,7 +4,7 @@ mod checks;
 pub mod flow;
 mod generator;
 mod grpc;
-mod grpc_schema;
+pub mod grpc_schema;
 pub mod input;
 pub mod lab;
 pub mod load;

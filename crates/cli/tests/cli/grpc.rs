@@ -268,3 +268,37 @@ fn messages_of_a_streaming_method_are_events_of_streams() {
     assert!(gate.contains("10 %") || gate.contains("10%"), "{gate}");
     assert!(output.stdout.contains("270 messages"), "{}", output.stdout);
 }
+
+#[test]
+fn schemas_are_shown_with_samples_that_can_be_sent() {
+    let server = Server::start(Some(1));
+    let dir = TestDir::new();
+    let file = proto(&dir);
+    let shown = |words: &[&str]| dir.truetail(&[&["grpc"], words, &["--proto", file]].concat());
+    let listed = shown(&["list", "127.0.0.1:1"]);
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    let lines = "test.Asker\n  Ask(test.Question) returns (test.Answer)\n  Many(test.Question) returns (stream test.Answer)\n  \
+                 Chat(stream test.Question) returns (test.Answer)\n";
+    assert_eq!((&listed.stdout[..], shown(&["describe", "127.0.0.1:1"]).stdout), (lines, lines.to_owned()));
+    let described = shown(&["describe", "127.0.0.1:1", "test.Asker/Ask"]).stdout;
+    let sample = described.split("--data '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a sample");
+    assert_eq!(sample, "{\"count\":0,\"name\":\"\",\"part\":{\"words\":[\"\"]}}");
+    let url = format!("grpc://{}/test.Asker/Ask", server.place);
+    let load = ["run", &url, "-r", "100", "-n", "2", "--quiet", "--no-save", "--proto", file, "--data", sample];
+    assert_eq!(dir.truetail(&load).code, Some(0));
+    let message = shown(&["describe", "127.0.0.1:1", "test.Part"]).stdout;
+    assert!(message.starts_with("test.Part\n  repeated string words = 1\n"), "{message}");
+    for (words, code, wanted) in [
+        (
+            &["describe", "127.0.0.1:1", "test.Nothing"][..],
+            2,
+            "there is no service test.Nothing; the only service is test.Asker",
+        ),
+        (&["list", "127.0.0.1"], 2, "it has no port"),
+        (&["list", "127.0.0.1:1/test.Asker"], 2, "leave the path out"),
+        (&["list", "http://127.0.0.1:1"], 2, "write grpc://"),
+    ] {
+        let output = shown(words);
+        assert!(output.code == Some(code) && output.stderr.contains(wanted), "{words:?}: {}", output.stderr);
+    }
+}

@@ -70,7 +70,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         headline::lines(run, findings, style),
         sessions::table(findings, style),
         quantiles(findings, style),
-        tail::by_status(findings, style),
+        tail::by_status(run, findings, style),
         streams::table(findings, style),
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
