@@ -122,6 +122,15 @@ install_shop() {
     cp "$wanted" "$folder/shop/installed.json"
 }
 
+# The gRPC server of the tests.
+install_grpc_go() {
+    local source="$sources/../../../tests/grpc/go"
+    if cmp -s "$source/main.go" "$folder/grpc-go.installed" && [[ -x "$folder/bin/truetail-grpc-go" ]]; then return; fi
+    needs go "Go, 1.24 or later" 1.24 go version
+    (cd "$source" && go build -o "$folder/bin/truetail-grpc-go" .)
+    cp "$source/main.go" "$folder/grpc-go.installed"
+}
+
 # Built without optimisation, which halves the build: it makes one small book.
 install_mdbook() {
     if says "mdbook v$mdbook_version" "$folder/bin/mdbook" --version; then return; fi

@@ -26,7 +26,8 @@ fuzz_target!(|input: &[u8]| {
     let greeted = [SETTINGS, &whole].concat();
     let sent = if flag { 2 } else { 4 };
     let posted = || TestConnection::post(sent, REQUESTS - sent, vec![b'x'; BODY]);
-    for begin in [&(|| TestConnection::get(REQUESTS, flag)) as &dyn Fn() -> TestConnection, &posted] {
+    let called = || TestConnection::calls(REQUESTS);
+    for begin in [&(|| TestConnection::get(REQUESTS, flag)) as &dyn Fn() -> TestConnection, &posted, &called] {
         assert_eq!(heard(&[&whole], begin()), heard(&pieces, begin()));
         assert_eq!(heard(&[&greeted], begin()), heard(&[&[SETTINGS], &pieces[..]].concat(), begin()));
     }

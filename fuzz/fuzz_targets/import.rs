@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use truetail_analysis::audit::{Auditor, Corrected, Correction, Corrector};
-use truetail_import::{Format, ImportOptions, Excerpt, all, by_name};
+use truetail_import::{Excerpt, Format, ImportOptions, all, by_name};
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
@@ -40,7 +40,8 @@ fuzz_target!(|input: &[u8]| {
         let in_bounds = audit.corrected.iter().all(|one| one.low_ns <= one.value_ns && one.value_ns <= one.high_ns);
         assert!(in_bounds, "{audit:?}");
         let correction = corrector.finish();
-        let of_histogram = run.histogram.as_ref().map(|histogram| Correction::from_histogram(histogram, Nanos::from_millis(10)));
+        let of_histogram =
+            run.histogram.as_ref().map(|histogram| Correction::from_histogram(histogram, Nanos::from_millis(10)));
         for correction in [Some(correction), of_histogram].into_iter().flatten() {
             let Corrected { before, after, added } = &correction.whole;
             assert_eq!(before.count() + added, after.count());

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `parse` | the output of a tool: its exit code as a byte, then standard output and each file, with [`SEPARATOR`] between them; an empty part is a missing file |
 //! | `import` | a file of the format in `TRUETAIL_FUZZ_FORMAT` |
+//! | `schema` | a [`Cut`]: a descriptor set of gRPC, and answers of reflection |
 //! | `http2` | a [`Cut`]: the bytes of an HTTP/2 connection, and where they are cut |
 //! | `event_stream` | a [`Cut`]: the bytes of a stream of server-sent events, and where they are cut |
 //! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |

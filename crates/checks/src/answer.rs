@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use serde_json::Value;
 use truetail_engine::FieldList;
+use truetail_model::record::GrpcStatus;
 
 /// Maximum number of bytes of a body that checks read: 1 MiB. A longer body fails every check of the body.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
@@ -21,6 +22,8 @@ pub enum Body<'a> {
 #[derive(Debug)]
 pub struct Answer<'a> {
     pub(crate) status: u16,
+    /// The status of a call; `None` if it was not a call.
+    pub(crate) call: Option<GrpcStatus>,
     pub(crate) fields: &'a FieldList,
     body: Body<'a>,
     /// The body as JSON, or why it is not JSON. Set when a check first needs it.
@@ -37,7 +40,13 @@ pub(crate) enum NoBody {
 impl<'a> Answer<'a> {
     /// Creates an answer with this status, these header fields and this body.
     pub fn new(status: u16, fields: &'a FieldList, body: Body<'a>) -> Answer<'a> {
-        Answer { status, fields, body, json: OnceCell::new() }
+        Answer { status, call: None, fields, body, json: OnceCell::new() }
+    }
+
+    /// Returns the answer as that of a gRPC call with this status.
+    #[must_use]
+    pub fn of_call(self, call: Option<GrpcStatus>) -> Answer<'a> {
+        Answer { call, ..self }
     }
 
     /// Returns the content coding of the body, if it has one.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use truetail_model::record::GrpcStatus;
+
 use crate::conditions::{JsonTest, Quoted, StatusTest, TextTest};
 use crate::json_path::BoundedPath;
 
@@ -23,6 +25,8 @@ pub(crate) enum Subject {
     /// A header field of this name. Without a test, the field must exist.
     Header(String, Option<TextTest>),
     Body(TextTest),
+    /// The name of the status of a gRPC call.
+    GrpcStatus(GrpcStatus),
     /// The value at this path of a JSON body.
     Json(Box<Path>, JsonTest),
 }
@@ -43,6 +47,11 @@ impl Check {
     /// Returns true if the check reads the body.
     pub fn needs_body(&self) -> bool {
         matches!(self.subject, Subject::Body(_) | Subject::Json(..))
+    }
+
+    /// Returns true if the check reads what is known only when the answer has ended, besides its body.
+    pub(crate) fn needs_end(&self) -> bool {
+        matches!(self.subject, Subject::GrpcStatus(_))
     }
 
     /// Returns true if the check reads header fields.
@@ -66,6 +75,7 @@ impl fmt::Display for Check {
             Subject::Header(name, None) => write!(f, "header {} {not}exists", Quoted(name)),
             Subject::Header(name, Some(test)) => write!(f, "header {} {not}{test}", Quoted(name)),
             Subject::Body(test) => write!(f, "body {not}{test}"),
+            Subject::GrpcStatus(status) => write!(f, "grpc-status {not}== {}", status.name()),
             Subject::Json(path, test) => write!(f, "jsonpath {} {not}{test}", Quoted(&path.text)),
         }
     }

@@ -50,6 +50,7 @@ impl Check {
             Subject::Status(test) => self.decide(test.holds(answer.status)),
             Subject::Header(name, None) => self.exists(answer.fields.all(name).next().is_some()),
             Subject::Header(name, Some(test)) => self.judge_header(name, test, answer),
+            Subject::GrpcStatus(status) => self.decide(answer.call.ok_or(Failure::Missing)? == *status),
             Subject::Body(test) => self.decide(test.holds(answer.body()?)),
             Subject::Json(path, test) => {
                 let json = answer.json(answer.body()?).map_err(|_| Failure::NotJson)?;
@@ -105,6 +106,7 @@ impl Check {
             Failure::TooManySteps => TooManySteps.to_string(),
             Failure::Missing => match &self.subject {
                 Subject::Header(name, _) => format!("there is no header {name}"),
+                Subject::GrpcStatus(_) => "it is no answer to a gRPC call".to_owned(),
                 Subject::Status(_) | Subject::Body(_) | Subject::Json(..) => "there is nothing at this path".to_owned(),
             },
             Failure::Differs => format!("it is {}", self.quote_answer(answer)),
@@ -118,6 +120,7 @@ impl Check {
     fn quote_answer(&self, answer: &Answer<'_>) -> String {
         match &self.subject {
             Subject::Status(_) => answer.status.to_string(),
+            Subject::GrpcStatus(_) => answer.call.map_or_else(String::new, |call| call.name().to_owned()),
             Subject::Header(name, _) => {
                 let values: Vec<_> = answer.fields.all(name).map(String::from_utf8_lossy).collect();
                 clipped(&values.join(", "))

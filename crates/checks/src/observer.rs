@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList};
-use truetail_model::record::Outcome;
+use truetail_model::record::{GrpcStatus, Outcome};
 use truetail_model::time::Timestamp;
 use truetail_run::{FailedAnswer, FailedCheck, MAX_FAILED_ANSWERS};
 
@@ -26,6 +26,8 @@ pub(crate) struct CheckPlan {
     pub(crate) measure_from: Timestamp,
     pub(crate) needs_body: bool,
     pub(crate) needs_fields: bool,
+    /// The requests are gRPC calls.
+    pub(crate) are_calls: bool,
 }
 
 #[derive(Debug)]
@@ -98,11 +100,12 @@ impl CheckObserver {
     fn will_be_kept(&self, status: u16, fields: &FieldList) -> bool {
         let answer = Answer::new(status, fields, Body::TooLong);
         let mut checks = self.plan.checks.iter().enumerate().filter(|(_, check)| !check.needs_body());
-        checks.any(|(nth, check)| self.is_wanted(nth) && check.judge(&answer).is_err())
+        checks.any(|(nth, check)| self.is_wanted(nth) && (check.needs_end() || check.judge(&answer).is_err()))
     }
 
     fn judge(&mut self, partial: &PartialAnswer, status: u16, ended: &EndedRequest) {
-        let answer = partial.answer(status);
+        let call = ended.outcome.status().filter(|_| self.plan.are_calls).and_then(GrpcStatus::of_recorded);
+        let answer = partial.answer(status).of_call(call);
         let mut failed = Vec::new();
         for (nth, check) in self.plan.checks.iter().enumerate() {
             let judged = check.judge(&answer);

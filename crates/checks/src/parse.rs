@@ -4,6 +4,8 @@
 //! check    = "status" number-test
 //!          | "header" NAME  ( "exists" | text-test )
 //!          | "body" text-test
+//!          | "grpc-status" ( "==" | "!=" ) NAME
+//!          | "message." NAMES ( "exists" | text-test | number-test )
 //!          | "jsonpath" PATH ( "exists" | text-test | number-test )
 //! each test may have "not" before it
 //! text-test   = ( "==" | "!=" | "contains" | "startsWith" | "endsWith" ) VALUE | "matches" ( /regex/ | VALUE )
@@ -16,6 +18,7 @@ use std::str::FromStr;
 
 use regex::bytes::Regex;
 use serde_json::Value;
+use truetail_model::record::GrpcStatus;
 
 use crate::check::{Check, Path, Subject};
 use crate::conditions::{JsonTest, NumberTest, StatusTest, TextTest};
@@ -71,6 +74,15 @@ fn subject(mut scanner: Scanner<'_>) -> Parsed<(Subject, bool)> {
             let (test, negated) = test(scanner, "jsonpath PATH")?;
             Ok((Subject::Json(Box::new(path), json_test(test)?), negated))
         }
+        "grpc" if scanner.skip_word("-status") => {
+            let (test, negated) = test(scanner, "grpc-status")?;
+            Ok((Subject::GrpcStatus(grpc_status(test)?), negated))
+        }
+        "message" if scanner.rest().starts_with('.') => {
+            let path = path_of(format!("${}", scanner.json_path()))?;
+            let (test, negated) = test(scanner, "message.NAME")?;
+            Ok((Subject::Json(Box::new(path), json_test(test)?), negated))
+        }
         _ => Err("it begins with status, header, body or jsonpath, such as 'status == 200'".to_owned()),
     }
 }
@@ -98,6 +110,10 @@ fn json_path(scanner: &mut Scanner<'_>) -> Parsed<Path> {
     if !text.starts_with('$') {
         return Err("a JSONPath follows, which begins with $, such as 'jsonpath $.items[0].id == 7'".to_owned());
     }
+    path_of(text)
+}
+
+fn path_of(text: String) -> Parsed<Path> {
     let parsed = BoundedPath::parse(&text).map_err(|error| format!("{text} is not a JSONPath: {error}"))?;
     Ok(Path { text, parsed })
 }
@@ -172,6 +188,15 @@ fn unknown_test(found: &str, subject: &str) -> String {
         _ => format!(
             "'{first}' is no comparison; write ==, !=, <, <=, >, >=, in, contains, startsWith, endsWith, matches or exists"
         ),
+    }
+}
+
+fn grpc_status(test: NamedTest<'_>) -> Parsed<GrpcStatus> {
+    let name = test.value.rest();
+    match test.name {
+        TestName::Equal => GrpcStatus::from_name(name)
+            .ok_or_else(|| format!("'{name}' is not a status of gRPC; write OK or a name such as UNAVAILABLE")),
+        _ => Err("a status of gRPC is compared with == or !=, such as 'grpc-status == OK'".to_owned()),
     }
 }
 

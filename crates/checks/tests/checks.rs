@@ -185,6 +185,25 @@ fn a_failure_is_explained_with_what_was_seen() {
 }
 
 #[test]
+fn statuses_and_messages_of_calls() {
+    let none = fields(&[]);
+    let judged = |text: &str, call: Option<&str>, body: &'static [u8]| {
+        let call = call.and_then(truetail_model::record::GrpcStatus::from_name);
+        check(text).judge(&Answer::new(200, &none, Body::Whole(body)).of_call(call))
+    };
+    assert_eq!(judged("grpc-status == OK", Some("OK"), b""), PASSES);
+    assert_eq!(judged("grpc-status == OK", Some("ABORTED"), b""), DIFFERS);
+    assert_eq!(judged("grpc-status != OK", Some("ABORTED"), b""), PASSES);
+    assert_eq!(judged("grpc-status not == OK", Some("OK"), b""), DIFFERS);
+    assert_eq!(judged("grpc-status == OK", None, b""), Err(Failure::Missing));
+    assert_eq!(judged("message.a.b[1] == 7", Some("OK"), b"{\"a\":{\"b\":[1,7]}}"), PASSES);
+    assert_eq!(judged("message.a contains \"x y\"", Some("OK"), b"{\"a\":\"-x y-\"}"), PASSES);
+    assert_eq!(judged("message.b exists", Some("OK"), b"{\"a\":1}"), Err(Failure::Missing));
+    assert_eq!(check("message.a == 1").to_string(), "jsonpath \"$.a\" == 1");
+    assert_eq!(check("grpc-status != OK"), check("grpc-status not == OK"));
+}
+
+#[test]
 fn what_is_no_check_is_told_in_one_line() {
     for (text, part) in [
         ("", "begins with status"),
@@ -212,6 +231,11 @@ fn what_is_no_check_is_told_in_one_line() {
         ("body matches /(/", "is not a regular expression: unclosed group"),
         ("body matches /a", "the second is missing"),
         ("body matches /a/i", "nothing follows the closing /"),
+        ("grpc-status == ok", "'ok' is not a status of gRPC"),
+        ("grpc-status == 14", "is not a status of gRPC"),
+        ("grpc-status > OK", "is compared with == or !="),
+        ("grpc-stat == OK", "begins with status"),
+        ("message. == 1", "is not a JSONPath"),
         ("jsonpath items == 1", "begins with $"),
         ("jsonpath $.items[ == 1", "is not a JSONPath"),
         ("jsonpath $.a < x", "is not a number"),

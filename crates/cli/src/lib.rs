@@ -42,6 +42,7 @@ mod signals;
 mod stages;
 mod start;
 mod supervisor;
+mod unanswered;
 mod verbs;
 mod vllm;
 

@@ -44,7 +44,7 @@ pub use control::Control;
 
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFiles};
-pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
+pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight, preflight_observed};
 pub use protocol::fields::FieldList;
 pub use protocol::messages::{
     Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching, WebSocketRequest, redis_command,

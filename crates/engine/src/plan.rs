@@ -6,7 +6,7 @@ use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_reactor::stamps;
-use truetail_run::{EndClock, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
+use truetail_run::{EndClock, GrpcConfig, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
@@ -212,12 +212,13 @@ impl Plan {
             http2: (self.target.protocol().http_version() == Some(HttpVersion::Http2))
                 .then_some(Http2Config { max_streams: self.max_streams }),
             messages: match self.target.protocol() {
-                WireProtocol::Http(_) => None,
+                WireProtocol::Http(_) | WireProtocol::Calls(_) => None,
                 WireProtocol::Messages(messages) => Some(MessageConfig {
                     framing: messages.framing.to_string(),
                     matching: messages.matching.to_string(),
                 }),
             },
+            grpc: self.target.protocol().calls().map(|kind| GrpcConfig { kind }),
             ..OfferedLoad::from_workload(&self.workload)
         }
     }

@@ -14,6 +14,7 @@
 //! | `placeholder` | `{{name}}` in a text |
 //! | `json_text` | bodies that are JSON, with placeholders in them |
 //! | `llm` | the members that ask a language model for a stream |
+//! | `encoder` | bodies that are encoded before the run |
 //! | `messages` | messages for channels |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
@@ -25,6 +26,7 @@ mod cmd;
 mod credentials;
 mod curl;
 mod curl_options;
+mod encoder;
 mod input_error;
 mod json_text;
 mod llm;
@@ -45,6 +47,7 @@ pub use truetail_engine::BaseUrl;
 pub use cmd::words_of_curl;
 pub use credentials::basic_authorization;
 pub use curl::parse_curl;
+pub use encoder::BodyEncoder;
 pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
 pub use llm::asking_for_stream;

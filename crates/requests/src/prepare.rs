@@ -49,9 +49,13 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
     let mut origins = Origins::default();
     for spec in specs {
         refuse_placeholders(spec)?;
-        let request = Request::new(spec.method.clone(), &spec.url, &spec.headers, spec.body.clone());
+        let body = match &spec.encoder {
+            Some(encoder) => encoder.encode(&spec.body).map_err(|problem| spec.location.invalid(problem))?,
+            None => spec.body.clone(),
+        };
+        let request = Request::new(spec.method.clone(), &spec.url, &spec.headers, body);
         let request = request.map_err(|error| spec.location.invalid(error))?.without_default_headers(&spec.left_out);
-        let mut target = TargetRequests::new(spec.method.clone(), request.url().to_string(), spec.weight)
+        let mut target = TargetRequests::new(spec.method.clone(), spec.shown(request.url().as_str()), spec.weight)
             .at_origin(origins.add(request.origin()));
         let bytes = request.http1_bytes();
         size.add(bytes.len(), &spec.location)?;
@@ -113,12 +117,7 @@ fn fill_in(
             if template.is_fixed() && !target.is_empty() {
                 continue;
             }
-            template.render(row, &mut request).map_err(|field| {
-                let name = &fields[field].name;
-                location.invalid(format!(
-                    "field '{name}' has a line break or another control character, which a header cannot hold"
-                ))
-            })?;
+            template.render(row, &mut request).map_err(|error| location.invalid(error.text(fields)))?;
             size.add(request.len(), location)?;
             target.push(&request);
         }

@@ -1,6 +1,7 @@
 use truetail_engine::Method;
 
 use crate::Location;
+use crate::encoder::BodyEncoder;
 
 /// One target as it was written. Only its method has been checked, and its placeholders are not filled in.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +18,8 @@ pub struct TargetSpec {
     pub left_out: Vec<String>,
     /// Its body.
     pub body: Vec<u8>,
+    /// Encoder of its body, which is JSON then; `None`: the body is sent as it is.
+    pub encoder: Option<BodyEncoder>,
     /// Its weight, at least 1. Its share of the arrivals is its weight divided by the sum of all weights.
     pub weight: u32,
 }
@@ -31,6 +34,7 @@ impl TargetSpec {
             headers: Vec::new(),
             left_out: Vec::new(),
             body: Vec::new(),
+            encoder: None,
             weight: 1,
         }
     }
@@ -42,7 +46,7 @@ impl TargetSpec {
         self
     }
 
-    /// Returns true if the content type says that the body is JSON.
+    /// Returns true if the content type says that the body is JSON, or if it is encoded from JSON.
     pub(crate) fn has_json_body(&self) -> bool {
         let is_json = |header: &String| {
             let (name, value) = header.split_once(':').unwrap_or((header, ""));
@@ -50,7 +54,12 @@ impl TargetSpec {
             let is_content_type = name.trim().eq_ignore_ascii_case("content-type");
             is_content_type && (media_type == "application/json" || media_type.ends_with("+json"))
         };
-        self.headers.iter().any(is_json)
+        self.encoder.is_some() || self.headers.iter().any(is_json)
+    }
+
+    /// Returns a URL of the target for people.
+    pub(crate) fn shown(&self, url: &str) -> String {
+        self.encoder.as_ref().map_or_else(|| url.to_owned(), |encoder| encoder.shown(url))
     }
 
     /// Returns true if the target sets a header of that name, or deliberately leaves it out.

@@ -6,7 +6,7 @@ use truetail_engine::{Method, Origin, Request, contradicts_framing, is_header_va
 use crate::json_text::{self, JsonPosition};
 use crate::placeholder::{has_placeholder, placeholders};
 use crate::rows::NamedField;
-use crate::{InputError, Location, TargetSpec};
+use crate::{BodyEncoder, InputError, Location, TargetSpec};
 
 /// Characters that are encoded in a URL: all but the unreserved ones of RFC 3986, so a field never changes its
 /// structure.
@@ -40,6 +40,7 @@ pub(crate) struct Template {
     pub(crate) origin: Origin,
     head: Vec<Piece>,
     body: Vec<Piece>,
+    encoder: Option<BodyEncoder>,
 }
 
 impl Template {
@@ -69,10 +70,11 @@ impl Template {
         let head = request.http1_head(&markers.length_marker());
         Ok(Template {
             method: spec.method.clone(),
-            url: markers.written(request.url().as_str(), fields),
+            url: markers.written(&spec.shown(request.url().as_str()), fields),
             origin: request.origin(),
             head: markers.pieces(&head),
             body: body_pieces(spec, fields),
+            encoder: spec.encoder.clone(),
         })
     }
 
@@ -84,18 +86,44 @@ impl Template {
     /// Writes the request of a row to `out`, replacing its content.
     ///
     /// # Errors
-    /// The number of a header's field that contains a line break or another control character.
-    pub(crate) fn render(&self, row: &[Cow<'_, str>], out: &mut Vec<u8>) -> Result<(), usize> {
+    /// See [`RenderError`].
+    pub(crate) fn render(&self, row: &[Cow<'_, str>], out: &mut Vec<u8>) -> Result<(), RenderError> {
         out.clear();
         put(&self.body, row, 0, out)?;
         let body = std::mem::take(out);
+        let body = match &self.encoder {
+            Some(encoder) => encoder.encode(&body).map_err(RenderError::Body)?,
+            None => body,
+        };
         put(&self.head, row, body.len(), out)?;
         out.extend_from_slice(&body);
         Ok(())
     }
 }
 
-fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>) -> Result<(), usize> {
+/// Reason why a row does not make a request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum RenderError {
+    /// This field of a header has a line break or another control character.
+    Header(usize),
+    /// The body cannot be encoded.
+    Body(String),
+}
+
+impl RenderError {
+    /// Returns the reason in words.
+    pub(crate) fn text(self, fields: &[NamedField]) -> String {
+        match self {
+            RenderError::Header(field) => {
+                let name = &fields[field].name;
+                format!("field '{name}' has a line break or another control character, which a header cannot hold")
+            }
+            RenderError::Body(problem) => problem,
+        }
+    }
+}
+
+fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>) -> Result<(), RenderError> {
     for piece in pieces {
         match piece {
             Piece::Literal(bytes) => out.extend_from_slice(bytes),
@@ -104,7 +132,7 @@ fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>)
                 utf8_percent_encode(&row[*number], ENCODED).for_each(|part| out.extend_from_slice(part.as_bytes()));
             }
             Piece::Field(number, FieldPosition::Header) if !is_header_value(row[*number].as_bytes()) => {
-                return Err(*number);
+                return Err(RenderError::Header(*number));
             }
             Piece::Field(number, FieldPosition::JsonText) => json_text::escape(&row[*number], out),
             Piece::Field(number, FieldPosition::Header | FieldPosition::Body) => {
@@ -333,7 +361,7 @@ mod tests {
         let template = Template::new(&spec("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut fields).unwrap();
         let mut out = Vec::new();
         for bad in ["a\r\nZ: c", "a\nb", "a\0"] {
-            assert_eq!(template.render(&["x".into(), bad.into()], &mut out), Err(1));
+            assert_eq!(template.render(&["x".into(), bad.into()], &mut out), Err(RenderError::Header(1)));
         }
         assert_eq!(template.render(&["x".into(), "\té".into()], &mut out), Ok(()));
     }

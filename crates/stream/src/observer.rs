@@ -29,7 +29,9 @@ impl Parser {
     fn new(kind: StreamKind) -> Parser {
         match kind {
             StreamKind::Lines => Parser::Lines(LineParser::default()),
-            StreamKind::Sse | StreamKind::Chunks | StreamKind::Items => Parser::Events(EventParser::new()),
+            StreamKind::Sse | StreamKind::Chunks | StreamKind::Messages | StreamKind::Items => {
+                Parser::Events(EventParser::new())
+            }
         }
     }
 
@@ -258,6 +260,14 @@ impl AnswerReader for StreamObserver {
         }
     }
 
+    fn end_message(&mut self, request: u32) {
+        let Slot { clocks, marks, .. } = &mut self.slots[request as usize];
+        if self.options.kind == StreamKind::Messages && clocks.head == Head::OfStream {
+            mark(marks, clocks, self.now);
+            clocks.event(self.now, &self.options, &mut self.found);
+        }
+    }
+
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
         self.options.idle_timeout.is_some().then_some(self as &mut dyn AnswerLimits)
     }
@@ -274,7 +284,7 @@ impl AnswerReader for StreamObserver {
         let is_marked_late = unfinished.is_some_and(|data| self.options.is_end_mark(data));
         clocks.is_marked |= is_marked_late;
         let is_whole = is_marked_late || unfinished.is_none();
-        clocks.has_error |= slot.answer.has_error();
+        clocks.has_error |= slot.answer.has_error() || has_failed(self.options.kind, ended.outcome);
         clocks.is_finished = slot.answer.is_finished();
         clocks.has_unknown = slot.answer.has_unknown();
         let first_content = slot.answer.first_content();
@@ -329,6 +339,11 @@ impl AnswerLimits for StreamObserver {
         }
         None
     }
+}
+
+/// Returns true if a stream of messages has the status of a call that failed.
+fn has_failed(kind: StreamKind, outcome: Outcome) -> bool {
+    kind == StreamKind::Messages && outcome.status().is_some_and(|status| status >= 400)
 }
 
 #[cfg(test)]

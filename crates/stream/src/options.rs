@@ -86,6 +86,7 @@ impl StreamOptions {
     /// status 200, content type `text/event-stream`, and no content coding, which truetail would not decode.
     pub(crate) fn is_stream(&self, status: u16, fields: &FieldList) -> bool {
         match self.kind {
+            StreamKind::Messages => status == 200 && fields.all("content-type").any(is_grpc),
             StreamKind::Chunks => (200..300).contains(&status),
             // Items come from a generator, never in an HTTP answer.
             StreamKind::Items => false,
@@ -98,6 +99,12 @@ impl StreamOptions {
             }
         }
     }
+}
+
+/// Returns true for the media type of gRPC, with any suffix: `application/grpc+proto`.
+fn is_grpc(content_type: &[u8]) -> bool {
+    let name = content_type.split(|byte| matches!(byte, b';' | b'+' | b' ')).next().unwrap_or_default();
+    name.eq_ignore_ascii_case(b"application/grpc")
 }
 
 fn is_event_stream(content_type: &[u8]) -> bool {

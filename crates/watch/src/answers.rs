@@ -14,7 +14,7 @@ const MAX_TARGETS: usize = 30;
 pub(crate) fn lines(state: &LiveState, look: TerminalStyle, columns: u16) -> Labelled {
     let mut text = Labelled::new(look, columns);
     let statuses = &state.run.snapshot.statuses;
-    let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
+    let one = |(status, n): (&u16, &u64)| format!("{}: {}", words::status_of(&state.run, *status), number::count(*n));
     if !statuses.is_empty() {
         let has_errors = statuses.keys().any(|status| *status >= 400);
         let all = statuses.iter().map(one).collect::<Vec<_>>().join(" · ");

@@ -76,6 +76,7 @@ fn differences(a: &Facts, b: &Facts, expected: ExpectedDifference) -> Vec<(&'sta
         differ("the method", &x.method, &y.method),
         differ("the set of requests", &hash(a), &hash(b)).filter(|_| expected == ExpectedDifference::Nothing),
         differ("HTTP/2", &x.http2, &y.http2),
+        differ("gRPC", &x.grpc, &y.grpc),
         differ("the framing of messages", &x.messages, &y.messages),
         differ("the source", &a.source, &b.source),
         differ("--timing", &timing(a), &timing(b)),

@@ -1,6 +1,6 @@
 //! Evidence of a run about shares of its arrivals and about its throughput.
 
-use truetail_run::{CheckCounts, Findings, Run};
+use truetail_run::{CheckCounts, Findings, Run, StreamFacts, StreamKind};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -18,7 +18,10 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
     let of_replies = if scope == Scope::Whole { run.facts.error_replies().min(tally.responses) } else { 0 };
     let of_status: u64 =
         statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum::<u64>() + of_replies;
-    let streams = run.facts.stream.as_ref().map(|streams| streams.tally).filter(|_| error_statuses);
+    // Calls that failed have a status that says so.
+    let has_statuses = |streams: &&StreamFacts| streams.reading.kind == StreamKind::Messages;
+    let streams = run.facts.stream.as_ref().filter(|streams| !has_statuses(streams)).map(|streams| streams.tally);
+    let streams = streams.filter(|_| error_statuses);
     // An answer with an error event in its stream is complete, and has a good status. A cut stream is unanswered.
     let of_streams = streams.map_or(0, |tally| tally.server_error).min(tally.responses.saturating_sub(of_status));
     let of_streams_here = if scope == Scope::Whole { of_streams } else { 0 };

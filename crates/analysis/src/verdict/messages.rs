@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use truetail_model::record::status_name;
 use truetail_run::Shift;
 
 use super::machine_limit::{LimitReached, raise_local_ports, raise_open_files};
@@ -153,7 +154,7 @@ fn generator_limit([failed, arrivals]: [u64; 2], [ports, files]: [u64; 2], open_
 const ALLOW_ERRORS: &str = "If this is what you want to measure, say --allow-errors";
 
 fn all_failed(responses: u64, statuses: &BTreeMap<u16, u64>) -> String {
-    let statuses: Vec<String> = statuses.keys().map(u16::to_string).collect();
+    let statuses: Vec<String> = statuses.keys().map(|status| status_name(*status).into_owned()).collect();
     if statuses.is_empty() {
         let all = all_of(responses, "reply was an error", "replies were errors");
         return format!("{all}, so the times are those of failures: check the command. {ALLOW_ERRORS}");

@@ -27,6 +27,7 @@ fn observer(texts: &[&str]) -> (CheckObserver, Arc<Mutex<CheckResults>>) {
     let found = Arc::new(Mutex::new(CheckResults { tally: tally.clone(), failed: Vec::new() }));
     let plan = CheckPlan {
         needs_body: checks.iter().any(Check::needs_body),
+        are_calls: false,
         needs_fields: checks.iter().any(Check::needs_fields),
         targets: vec!["GET http://a.test/".to_owned()],
         measure_from: Timestamp(10_000_000),

@@ -18,6 +18,8 @@ pub mod flow;
 pub mod flow_verb;
 pub mod foreign;
 pub mod gates;
+pub mod grpc;
+pub mod grpc_verb;
 pub mod k8s;
 pub mod lab;
 pub mod live;
@@ -91,6 +93,7 @@ pub enum Command {
     Merge(merge::MergeArgs),
     K8s(k8s::K8sArgs),
     Flow(flow_verb::FlowVerbArgs),
+    Grpc(grpc_verb::GrpcVerbArgs),
     Compare(compare::CompareArgs),
     Ab(Box<ab::AbArgs>),
     Capacity(Box<capacity::CapacityArgs>),
@@ -114,6 +117,7 @@ impl Command {
             Command::K8s(args) => args.remember(words),
             Command::Explore(_)
             | Command::Flow(_)
+            | Command::Grpc(_)
             | Command::Serve(_)
             | Command::Lab(_)
             | Command::Certify(_)

@@ -14,6 +14,7 @@ use super::baseline::BaselineArgs;
 use super::checks::CheckArgs;
 use super::flow::FlowArgs;
 use super::gates::GateArgs;
+use super::grpc::GrpcArgs;
 use super::live::LiveArgs;
 use super::messages::MessageArgs;
 use super::page::{RunPageArgs, TypedArgs};
@@ -37,6 +38,7 @@ Examples:
   truetail run http://127.0.0.1:8080 --replay hour.replay --speed 2
   truetail run tcp://127.0.0.1:9000 -r 500 -c 20 --framing line --data '{\"id\":{{seq}}}' --match json:/id
   truetail run redis://127.0.0.1:6379 -r 20k --command 'GET key:{{id}}' --data-from ids.csv
+  truetail run grpc://127.0.0.1:50051/helloworld.Greeter/SayHello -r 500 --data '{\"name\":\"a\"}'
   truetail run http://127.0.0.1:8080/events -r 20 --stream sse --stall 500ms --idle-timeout 5s
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
   truetail run http://127.0.0.1:8080/api -r 400k -d 60s --stripe 2/8 --start-at +10s
@@ -171,6 +173,8 @@ pub struct RunArgs {
     pub messages: MessageArgs,
     #[command(flatten)]
     pub traces: TraceArgs,
+    #[command(flatten)]
+    pub grpc: GrpcArgs,
     /// User name and password for basic authentication
     #[arg(short, long, value_name = "USER:PASSWORD", help_heading = "Request")]
     pub user: Option<Credentials>,

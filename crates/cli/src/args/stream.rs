@@ -45,6 +45,9 @@ pub enum StreamName {
     Sse,
     /// Chunks of HTTP/1.1, frames of data of HTTP/2.
     Chunks,
+    /// Messages of a gRPC method that answers with a stream.
+    #[value(skip)]
+    Messages,
 }
 
 /// `--llm`.

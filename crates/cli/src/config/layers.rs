@@ -6,11 +6,12 @@ use crate::args::run_options::Given;
 pub(super) const URL: &str = "url";
 
 /// Options that exclude each other: if a place gives one of a group, it replaces the whole group.
-const RIVALS: [&[&str]; 6] = [
+const RIVALS: [&[&str]; 7] = [
     &["rate", "profile", "replay"],
     &["url", "targets", "curl", "flow"],
     &["data", "data-file"],
-    &["timeout", "max-time"],
+    &["timeout", "max-time", "deadline"],
+    &["proto", "protoset"],
     &["out", "no-save"],
     &["quiet", "watch"],
 ];

@@ -3,6 +3,8 @@
 mod checks;
 pub mod flow;
 mod generator;
+mod grpc;
+pub mod grpc_schema;
 pub mod input;
 pub mod lab;
 pub mod load;

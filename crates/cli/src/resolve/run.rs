@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
-use truetail_run::EndClock;
+use truetail_run::{EndClock, GrpcKind};
 
-use super::{checks, flow, generator, load, messages, replay, request, rows, stream, stripe, tls, trace};
+use super::{checks, flow, generator, grpc, load, messages, replay, request, rows, stream, stripe, tls, trace};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
+use crate::args::stream::StreamName;
 use crate::baseline;
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
@@ -98,6 +99,7 @@ pub struct RunFiles {
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let command = command_line::for_run(&args);
     messages::refuse_elsewhere(&args)?;
+    grpc::refuse_elsewhere(&args)?;
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
@@ -110,13 +112,22 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
+    let mut called = None;
     let mut target = match (&flows, &replay) {
         (Some(flows), _) => request::for_flows(&args, flows)?,
         (None, Some(replay)) => request::for_replay(&args, replay)?,
         (None, None) if messages::are_meant(&args) => messages::target(&args)?,
+        (None, None) if grpc::are_meant(&args) => {
+            let call = grpc::target(&args)?;
+            called = Some(call.method);
+            call.target
+        }
         (None, None) => request::target(&args)?,
     };
     trace::trace(&args, start_at_unix_ns, &mut target)?;
+    if target.protocol().calls() == Some(GrpcKind::ServerStreaming) {
+        args.streams.stream = Some(StreamName::Messages);
+    }
     tls::secure(&mut target, &args)?;
     let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;
@@ -135,7 +146,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
-    let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let reading = stream::reading(&args.streams);
     let streams = stream::streams(args.streams, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();

@@ -55,7 +55,7 @@ pub fn options(
              can be left out afterwards; use --warmup TIME",
         ));
     }
-    if args.end_mark.is_some() && kind == StreamKind::Chunks {
+    if args.end_mark.is_some() && matches!(kind, StreamKind::Chunks | StreamKind::Messages) {
         return Err(usage_error("--end-mark is the data of a server-sent event; use it with --stream sse"));
     }
     let plain = match args.llm {
@@ -120,6 +120,7 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
         }
         (_, Some(llm)) => Ok(Some(llm.api().stream_kind())),
         (Some(StreamName::Sse), None) => Ok(Some(StreamKind::Sse)),
+        (Some(StreamName::Messages), _) => Ok(Some(StreamKind::Messages)),
         (None, None) => Ok(None),
     }
 }

@@ -10,6 +10,7 @@ mod demo;
 mod explore;
 mod flow;
 mod foreign;
+mod grpc;
 mod k8s;
 mod lab;
 mod man;
@@ -47,6 +48,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Merge(args) => merge::merge(args),
         Command::K8s(args) => k8s::k8s(args),
         Command::Flow(args) => flow::flow(args),
+        Command::Grpc(args) => grpc::grpc(args),
         Command::Ab(args) => ab::ab(*args),
         Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),

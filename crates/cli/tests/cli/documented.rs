@@ -165,6 +165,8 @@ impl Stage {
             "trace:",
             // This test has no server for channels.
             "tcp://",
+            "grpc://",
+            "grpcs://",
             "redis://",
         ];
         if !arguments.starts_with("run ") || elsewhere.iter().chain(&gates).any(|option| arguments.contains(option)) {

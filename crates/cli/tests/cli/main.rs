@@ -20,6 +20,7 @@ mod flow_streams;
 mod flows;
 mod foreign_text;
 mod gates;
+mod grpc;
 mod habits;
 mod hard_times;
 mod help;

@@ -156,8 +156,8 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Continues the opening that the conversation has of its own, as far as the transport allows at `now`. Returns true
-    /// when it is complete.
+    /// Continues the opening that the conversation has of its own, as far as the transport allows at `now`. Returns
+    /// true when it is complete.
     ///
     /// # Errors
     /// If it failed.

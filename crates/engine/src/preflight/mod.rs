@@ -9,14 +9,14 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{Cause, Outcome};
+use truetail_model::record::{Cause, Outcome, status_name};
 use truetail_model::time::{Nanos, Timestamp};
 
 use crate::connection::ATTEMPT_DELAY;
 use crate::placement::Placement;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::http1::{HEAD_LIMIT, refused_line};
-use crate::protocol::observer::{AnswerReader, EndedRequest};
+use crate::protocol::observer::{AnswerReader, EndedRequest, ObserverFactory};
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Protocol};
 use crate::target::endpoint::Endpoint;
 use crate::target::origin::Origin;
@@ -44,7 +44,10 @@ impl Preflight {
     pub fn note(&self) -> Option<String> {
         let status = self.status.filter(|status| *status >= 400);
         status.map(|status| {
-            format!("the trial request before the load got status {status}; the load was sent all the same")
+            format!(
+                "the trial request before the load got status {}; the load was sent all the same",
+                status_name(status)
+            )
         })
     }
 }
@@ -156,6 +159,18 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
     observed_preflight(target, timeout, None)
 }
 
+/// Does the work of [`preflight`], and lets `observer` see the answer.
+///
+/// # Errors
+/// See [`PreflightError`].
+pub fn preflight_observed(
+    target: &mut Target,
+    timeout: Nanos,
+    observer: &ObserverFactory,
+) -> Result<Preflight, PreflightError> {
+    observed_preflight(target, timeout, Some(observer.observer()))
+}
+
 /// Does the work of [`preflight`] with an observer of the answer.
 pub(crate) fn observed_preflight(
     target: &mut Target,
@@ -176,7 +191,8 @@ pub(crate) fn observed_preflight(
         .map_err(|error| error.with_origin(target, first))
 }
 
-/// Opens a connection to each origin, including TLS and the opening of a channel, and sends no request. Used if answers may never end.
+/// Opens a connection to each origin, including TLS and the opening of a channel, and sends no request. Used if answers
+/// may never end.
 pub(crate) fn try_connection(target: &mut Target, timeout: Nanos) -> Result<(), PreflightError> {
     let mut all = 0..target.destinations().len();
     all.try_for_each(|nth| {

@@ -43,7 +43,8 @@ pub(crate) trait WithProtocol {
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
     let version = match options.protocol {
-        WireProtocol::Http(version) => version,
+        WireProtocol::Http(version) => *version,
+        WireProtocol::Calls(_) => HttpVersion::Http2,
         WireProtocol::Messages(messages) => {
             let messages = Messages::new(requests, messages.clone(), options.measured_from);
             return placed::<_, SharedOut, _>(options, messages, then);
@@ -53,11 +54,11 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
         HttpVersion::Http1 => over_http1(options, then),
         HttpVersion::Http2 if options.is_scripted => {
             let fields = FieldsMadeInRun::new(requests, &options.origin.scheme);
-            placed::<_, SharedOut, _>(options, http2(fields, options), then)
+            placed::<_, SharedOut, _>(options, http2(options, fields), then)
         }
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));
-            placed::<_, SharedOut, _>(options, http2(blocks, options), then)
+            placed::<_, SharedOut, _>(options, http2(options, blocks), then)
         }
     }
 }
@@ -75,8 +76,10 @@ fn over_http1<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Out
     }
 }
 
-fn http2<F: FieldSource>(fields: F, options: &ProtocolOptions<'_>) -> Http2<F> {
-    Http2::new(fields, options.max_streams, options.keeps_fields).traced(options.requests.trace_ids())
+fn http2<F: FieldSource>(options: &ProtocolOptions<'_>, source: F) -> Http2<F> {
+    Http2::new(source, options.max_streams, options.keeps_fields)
+        .for_calls(options.protocol.calls())
+        .traced(options.requests.trace_ids())
 }
 
 /// Runs `then` with the placement `L`, unless each session has connections of its own.

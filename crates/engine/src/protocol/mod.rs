@@ -100,8 +100,8 @@ pub(crate) trait Conversation<P>: Debug {
         Flow::Continue
     }
 
-    /// Returns true once the conversation may carry requests. Before, its output is its own opening, such as a handshake
-    /// or a login, and no request begins. [`Flow::Close`] then means that the opening failed.
+    /// Returns true once the conversation may carry requests. Before, its output is its own opening, such as a
+    /// handshake or a login, and no request begins. [`Flow::Close`] then means that the opening failed.
     #[inline]
     fn is_open(&self) -> bool {
         true
@@ -365,6 +365,15 @@ impl Events {
     pub(crate) fn chunk_ended(&mut self, tag: Tag) {
         if let Some(observer) = &mut self.observer {
             observer.end_chunk(tag);
+        }
+    }
+
+    /// Tells the observer a part of an answer's body, which ends a message if `ends`.
+    #[inline]
+    pub(crate) fn message_part(&mut self, tag: Tag, part: &[u8], ends: bool) {
+        self.body(tag, part);
+        if ends {
+            self.message_ended(tag);
         }
     }
 

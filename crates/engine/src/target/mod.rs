@@ -18,7 +18,7 @@ pub(crate) mod target_requests;
 mod wire_protocol;
 
 use memchr::memmem;
-use truetail_run::TraceFacts;
+use truetail_run::{GrpcKind, TraceFacts};
 
 use crate::protocol::messages::MessageOptions;
 use crate::tls::{TlsError, TlsOptions};
@@ -118,8 +118,8 @@ impl Target {
         &self.requests.targets()[..made]
     }
 
-    /// Gives each request a trace id of these when it begins. Requests that were made before the run must have the placeholder
-    /// as the value of the trace header.
+    /// Gives each request a trace id when it begins. Requests that were made before the run must have the placeholder as
+    /// the value of the trace header.
     ///
     /// # Errors
     /// [`TargetError::HasTraceHeader`] if a request has another value.
@@ -142,6 +142,16 @@ impl Target {
     /// Returns the facts of the trace ids, if requests get any.
     pub fn trace_facts(&self) -> Option<&TraceFacts> {
         self.trace.as_ref()
+    }
+
+    /// Sends the requests as gRPC calls over HTTP/2 from now on. Each body is one message with its prefix.
+    ///
+    /// # Errors
+    /// As [`Target::use_http2`].
+    pub fn use_calls(&mut self, kind: GrpcKind) -> Result<(), TargetError> {
+        self.use_http2()?;
+        self.protocol = WireProtocol::Calls(kind);
+        Ok(())
     }
 
     /// Sends the requests as messages from now on.

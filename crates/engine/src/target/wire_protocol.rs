@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use truetail_run::GrpcKind;
+
 use crate::protocol::messages::MessageOptions;
 
 /// The protocol of the requests of a run.
@@ -9,6 +11,8 @@ use crate::protocol::messages::MessageOptions;
 pub enum WireProtocol {
     /// Requests over HTTP.
     Http(HttpVersion),
+    /// gRPC calls over HTTP/2.
+    Calls(GrpcKind),
     /// Messages on channels.
     Messages(MessageOptions),
 }
@@ -27,8 +31,14 @@ impl WireProtocol {
     pub fn http_version(&self) -> Option<HttpVersion> {
         match self {
             WireProtocol::Http(version) => Some(*version),
+            WireProtocol::Calls(_) => Some(HttpVersion::Http2),
             WireProtocol::Messages(_) => None,
         }
+    }
+
+    /// Returns the kind of calls, if the protocol is gRPC.
+    pub fn calls(&self) -> Option<GrpcKind> {
+        if let WireProtocol::Calls(kind) = self { Some(*kind) } else { None }
     }
 
     /// Returns true if all requests share connections, each of which carries several at once.

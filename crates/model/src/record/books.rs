@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cause, CompactHistogram, Mergeable, Outcome, RequestRecord, StatusCounts, Tally};
+use super::{Cause, CompactHistogram, MAX_STATUS, Mergeable, Outcome, RequestRecord, StatusCounts, Tally};
 use crate::time::Timestamp;
-
-/// Highest status with its own count, which includes all above it.
-const MAX_STATUS: u16 = 999;
 
 /// Books of one interval, by intended start. They are kept in memory during a run, and are in no run folder.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -2,6 +2,7 @@
 
 mod books;
 mod exact_statistics;
+mod grpc_status;
 mod histogram;
 mod interval_recorder;
 mod intervals;
@@ -22,6 +23,7 @@ mod target_times;
 mod unissued;
 
 pub use books::IntervalBooks;
+pub use grpc_status::{GrpcStatus, MAX_STATUS, status_name};
 pub use histogram::{BUCKETS, Histogram, lowest_in_bucket, rank_of};
 pub use intervals::{ByInterval, Distributions, Mergeable};
 pub use knock_on::KnockOn;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome {
     /// A whole answer, with any status.
     Response {
-        /// HTTP status; 0 if the protocol has no status.
+        /// HTTP status; 0 if the protocol has no status. A gRPC call has [`GrpcStatus::recorded`](super::GrpcStatus).
         status: u16,
     },
     /// No connection was established.
@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the HTTP status; `None` without an answer.
+    /// Returns the status; `None` without an answer.
     pub const fn status(self) -> Option<u16> {
         match self {
             Outcome::Response { status } => Some(status),
@@ -146,6 +146,10 @@ causes! {
     Http2Protocol = "http2_protocol", "the server broke the rules of HTTP/2";
     /// HTTP/2: more data than a window allows, or a window above the maximum.
     Http2Window = "http2_window", "the server broke the flow control of HTTP/2";
+    /// gRPC: an answer without a grpc-status.
+    NoGrpcStatus = "no_grpc_status", "answer without a grpc-status";
+    /// gRPC: a message that breaks its framing, ends early, or was not expected.
+    BadGrpcMessage = "bad_grpc_message", "messages of the answer broke the rules of gRPC";
     /// Messages: bytes that break the framing.
     BadMessage = "bad_message", "a message broke the framing of its channel";
     /// Messages: one that is larger, or nested deeper, than this tool accepts.

@@ -34,7 +34,7 @@ fn content(page: &RunPage<'_>) -> Markup {
         @if !statuses.is_empty() || !run.snapshot.causes.is_empty() {
             (Figure {
                 name: "answers",
-                picture: plot::answers(&run.snapshot),
+                picture: plot::answers(run),
                 caption: "Answers and failures: what came back, and why some requests got no answer.",
                 table: statuses,
             }.markup())
@@ -46,8 +46,11 @@ fn content(page: &RunPage<'_>) -> Markup {
 
 fn statuses(page: &RunPage<'_>) -> Table {
     let planned = page.findings.tally.planned.max(1) as f64;
-    // Simulated requests and calls have no status.
-    let name = |status: u16| if status == 0 { "answered, without a status".to_owned() } else { status.to_string() };
+    // Simulated requests and callables have no status.
+    let name = |status: u16| match status {
+        0 => "answered, without a status".to_owned(),
+        status => words::status_of(page.run, status),
+    };
     let row = |(status, n): (&u16, &u64)| [name(*status), number::count(*n), number::share(*n as f64 / planned)];
     Table::new("Answers by status", ["status", "answers", "share of requests"])
         .with_rows(page.run.snapshot.statuses.iter().map(row))

@@ -15,7 +15,7 @@ const WORDS: usize = 4;
 /// Returns the section; `None` if no request was sent, or the run does not list them. A live page always has it.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let slowest = &page.findings.slowest;
-    let mut rows = words::slowest_rows(page.findings);
+    let mut rows = words::slowest_rows(page.run, page.findings);
     if rows.is_empty() && !page.live {
         return None;
     }

@@ -44,7 +44,7 @@ fn headline(page: &RunPage<'_>) -> Markup {
         (times.markup())
         @for note in words::times_footnotes(findings) { @if !times.is_empty() { p.faint { (note) } } }
         @for note in marks(page) { p.faint { (note) } }
-        (by_status.with_rows(words::times_by_status(findings)).markup())
+        (by_status.with_rows(words::times_by_status(page.run, findings)).markup())
     }
 }
 

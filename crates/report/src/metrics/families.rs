@@ -1,6 +1,6 @@
 //! The state of a run as metrics. Only the two gauges of the current state include the warm-up.
 
-use truetail_model::record::Metric;
+use truetail_model::record::{Metric, status_name};
 use truetail_run::{GateState, VerdictState};
 
 use super::{Family, Kind, Sample, TimesHistogram, Unit, Value};
@@ -57,7 +57,7 @@ fn load(state: &LiveState) -> Vec<Family> {
         unit: Unit::Seconds,
         ..gauge("run_elapsed", "Time since the first request was due.", progress.elapsed.as_secs_f64())
     };
-    let status = |(status, count): (&u16, &u64)| (vec![("status", status.to_string())], *count as f64);
+    let status = |(status, count): (&u16, &u64)| (vec![("status", status_name(*status).into_owned())], *count as f64);
     let waiting = progress.planned.saturating_sub(progress.sent);
     vec![
         elapsed,
@@ -67,7 +67,7 @@ fn load(state: &LiveState) -> Vec<Family> {
         labelled("requests_failed", "Requests without a response, by cause.", Kind::Counter, failures(state)),
         labelled(
             "responses",
-            "Complete responses, by HTTP status.",
+            "Complete responses, by HTTP status, or by the name of the status of a gRPC call that failed.",
             Kind::Counter,
             snapshot.statuses.iter().map(status).collect(),
         ),

@@ -1,6 +1,6 @@
 //! Statuses and errors.
 
-use truetail_model::record::Snapshot;
+use truetail_run::Run;
 
 use super::layout::{FAINT_INK, INK};
 use super::look::SeriesStyle;
@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::sheet::Sheet;
 use super::svg::{Anchor, Label, Rect};
 use super::text_width;
-use crate::number;
+use crate::{number, words};
 
 const TITLE: &str = "Answers and errors";
 /// Limit on the rows. The last row adds up the rest.
@@ -22,9 +22,9 @@ struct StatusRow {
 }
 
 /// Draws the number of arrivals by status, or by error if there was no answer.
-pub fn answers(snapshot: &Snapshot) -> Picture {
-    let rows = rows(snapshot);
-    let all = snapshot.tally.planned;
+pub fn answers(run: &Run) -> Picture {
+    let rows = rows(run);
+    let all = run.snapshot.tally.planned;
     if all == 0 || rows.is_empty() {
         return Sheet::nothing(TITLE, "No arrival was planned.");
     }
@@ -52,9 +52,10 @@ pub fn answers(snapshot: &Snapshot) -> Picture {
 }
 
 /// Returns statuses in order, then causes and other outcomes by their count.
-fn rows(snapshot: &Snapshot) -> Vec<StatusRow> {
+fn rows(run: &Run) -> Vec<StatusRow> {
+    let snapshot = &run.snapshot;
     let status = |(status, count): (&u16, &u64)| StatusRow {
-        name: status_name(*status),
+        name: status_name(run, *status),
         count: *count,
         look: status_look(*status),
     };
@@ -82,8 +83,8 @@ fn rows(snapshot: &Snapshot) -> Vec<StatusRow> {
     rows
 }
 
-fn status_name(status: u16) -> String {
-    if status == 0 { "answered".to_owned() } else { format!("status {status}") }
+fn status_name(run: &Run, status: u16) -> String {
+    if status == 0 { "answered".to_owned() } else { format!("status {}", words::status_of(run, status)) }
 }
 
 const fn status_look(status: u16) -> SeriesStyle {

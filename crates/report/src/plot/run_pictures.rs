@@ -18,7 +18,7 @@ pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Ve
         ("percentiles", percentiles(&[("", series)])),
         ("start-delay", start_delay(series)),
         ("gaps", gaps(series)),
-        ("answers", answers(&run.snapshot)),
+        ("answers", answers(run)),
     ];
     if !series.by_rate.is_empty() {
         pictures.push(("by-rate", by_rate(series)));

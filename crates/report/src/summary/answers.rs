@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use truetail_model::record::{Cause, Tally};
+use truetail_model::record::{Cause, GrpcStatus, Tally, status_name};
 use truetail_run::{Findings, MessageBooks, Run};
 
 use super::labelled::{LabelledText, beside_margin, labelled_lines, labelled_texts};
@@ -24,7 +24,7 @@ pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
     let unanswered = counted(unanswered_outcomes(&findings.tally));
     let unanswered = (!unanswered.is_empty()).then(|| unanswered.join(" · "));
     let texts = [
-        ("Statuses", statuses(&run.snapshot.statuses)),
+        ("Statuses", statuses(run)),
         ("Replies", run.facts.messages().and_then(unusual_replies)),
         ("Unanswered", unanswered),
         ("Errors", errors(&run.snapshot.causes)),
@@ -32,17 +32,25 @@ pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
     texts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
 
-/// Formats `100% 2xx: 60000 answers to 60000 requests, 999.8/s`. The shares are of all planned requests.
+/// Formats `100% 2xx: 60000 answers to 60000 requests, 999.8/s`; of calls, `100% OK`. The shares are of all planned
+/// requests.
 pub fn answer_shares(run: &Run, findings: &Findings) -> String {
     let tally = &findings.tally;
     if tally.planned == 0 {
         return "none: no request was planned".to_owned();
     }
+    let are_calls = run.facts.offered.grpc.is_some();
+    // A status of gRPC is a class of its own.
+    let class = |status: u16| if are_calls || status >= 1000 { status } else { status / 100 };
     let mut classes: BTreeMap<u16, u64> = BTreeMap::new();
-    run.snapshot.statuses.iter().for_each(|(status, n)| *classes.entry(status / 100).or_default() += n);
+    run.snapshot.statuses.iter().for_each(|(status, n)| *classes.entry(class(*status)).or_default() += n);
     let share = |n: u64| number::share(n as f64 / tally.planned as f64);
-    // Simulated requests and calls have no status.
-    let name = |class: u16| if class == 0 { "answered".to_owned() } else { format!("{class}xx") };
+    let name = |class: u16| match GrpcStatus::of_recorded(class) {
+        Some(status) => status.name().to_owned(),
+        // Simulated requests and callables have no status.
+        None if class == 0 => "answered".to_owned(),
+        None => format!("{class}xx"),
+    };
     let answered = classes.iter().map(|(class, n)| format!("{} {}", share(*n), name(*class)));
     let unanswered = Some(tally.unanswered()).filter(|n| *n > 0).map(|n| format!("{} unanswered", share(n)));
     let rate = findings.throughput_per_second.map_or(String::new(), |rate| format!(", {}", number::rate(rate)));
@@ -54,10 +62,19 @@ pub fn answer_shares(run: &Run, findings: &Findings) -> String {
     )
 }
 
+/// Returns the status as people write it: a number of HTTP, or a name of gRPC.
+pub fn status_of(run: &Run, status: u16) -> String {
+    match GrpcStatus::of_recorded(status) {
+        Some(call) if run.facts.offered.grpc.is_some() => call.name().to_owned(),
+        Some(_) | None => status_name(status).into_owned(),
+    }
+}
+
 /// Formats counts by status; `None` if every answer was a 200 or had no status.
-fn statuses(statuses: &BTreeMap<u16, u64>) -> Option<String> {
+fn statuses(run: &Run) -> Option<String> {
+    let statuses = &run.snapshot.statuses;
     let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
-    let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
+    let one = |(status, n): (&u16, &u64)| format!("{}: {}", status_of(run, *status), number::count(*n));
     (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
 }
 

@@ -141,13 +141,14 @@ fn connections(offered: &OfferedLoad) -> Option<String> {
         let most = offered.connections.map_or(String::new(), |n| format!(", at most {}", number::count(n.into())));
         return Some(format!("{version}a connection per session{most}"));
     }
+    let http2 = if offered.grpc.is_some() { "gRPC over HTTP/2" } else { "HTTP/2" };
     match (offered.http2, offered.connections) {
         (None, None) => None,
         (None, Some(1)) => Some("at most 1 connection".to_owned()),
         (None, Some(n)) => Some(format!("at most {} connections", number::count(n.into()))),
-        (Some(_), None) => Some(format!("HTTP/2{streams}")),
-        (Some(_), Some(1)) => Some(format!("HTTP/2 on one connection{streams}")),
-        (Some(_), Some(n)) => Some(format!("HTTP/2 on at most {} connections{streams}", number::count(n.into()))),
+        (Some(_), None) => Some(format!("{http2}{streams}")),
+        (Some(_), Some(1)) => Some(format!("{http2} on one connection{streams}")),
+        (Some(_), Some(n)) => Some(format!("{http2} on at most {} connections{streams}", number::count(n.into()))),
     }
 }
 

@@ -34,7 +34,7 @@ mod time_spent;
 mod timeline;
 mod uncertainty;
 
-pub use answers::{answer_details, answer_shares, books, unanswered_outcomes};
+pub use answers::{answer_details, answer_shares, books, status_of, unanswered_outcomes};
 pub use fidelity::{punctuality, settling, shadow};
 pub use generator::{generator, ticks};
 pub use headline::{decision, state_of_check};
@@ -73,7 +73,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         headline::lines(run, findings, style),
         sessions::table(findings, style),
         quantiles(findings, style),
-        tail::by_status(findings, style),
+        tail::by_status(run, findings, style),
         streams::table(findings, style),
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },

@@ -3,6 +3,7 @@
 use truetail_analysis::slowest::PARTS;
 use truetail_run::{Findings, Run, SlowRequest};
 
+use super::answers::status_of;
 use crate::number;
 use crate::style::Style;
 use crate::table::{Align, TextTable};
@@ -42,7 +43,7 @@ pub(super) fn table(run: &Run, findings: &Findings, details: bool, style: Style)
             number::time(request.response_time_ns),
             number::time(request.intended_start_ns),
             shown(has_targets, target),
-            answer(request),
+            answer(run, request),
             largest_part(request),
             shown(has_ids, trace(request)),
         ]);
@@ -60,11 +61,11 @@ pub fn slowest_heads() -> Vec<String> {
 
 /// Returns a row for each of the slowest requests: when it was due, its target, its answer, its trace id, its response
 /// time and the parts of it.
-pub fn slowest_rows(findings: &Findings) -> Vec<Vec<String>> {
+pub fn slowest_rows(run: &Run, findings: &Findings) -> Vec<Vec<String>> {
     let row = |request: &SlowRequest| {
         let part = |name| request.parts.get(name).map_or("–".to_owned(), |ns| number::time(*ns));
         let target = request.target.clone().unwrap_or("–".to_owned());
-        let words = [number::time(request.intended_start_ns), target, answer(request), trace(request)];
+        let words = [number::time(request.intended_start_ns), target, answer(run, request), trace(request)];
         words.into_iter().chain([number::time(request.response_time_ns)]).chain(PARTS.map(part)).collect()
     };
     findings.slowest.iter().map(row).collect()
@@ -76,9 +77,9 @@ pub fn link(run: &Run, request: &SlowRequest) -> Option<String> {
     run.facts.trace.as_ref()?.link_to(trace_id)
 }
 
-fn answer(request: &SlowRequest) -> String {
+fn answer(run: &Run, request: &SlowRequest) -> String {
     match request.status {
-        Some(status) => status.to_string(),
+        Some(status) => status_of(run, status),
         None if request.outcome == "response" => "answered".to_owned(),
         None => request.outcome.replace('_', " "),
     }

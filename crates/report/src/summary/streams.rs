@@ -136,7 +136,11 @@ fn ends(streams: &StreamFacts) -> String {
     let tally = streams.tally;
     let complete = format!("{} of {} complete", number::count(tally.complete), number::count(tally.planned));
     let others = tally.incomplete().into_iter().filter(|(count, _)| *count > 0);
-    let others = others.map(|(count, how)| format!("{} {how}", number::count(count)));
+    let words = |how| match (streams.reading.kind, how) {
+        (StreamKind::Messages, "with an error event") => "with a status other than OK",
+        _ => how,
+    };
+    let others = others.map(|(count, how)| format!("{} {}", number::count(count), words(how)));
     let ends = std::iter::once(complete).chain(others).collect::<Vec<_>>().join(", ");
     match streams.reading.of_steps.as_slice() {
         [] => ends,
@@ -150,6 +154,7 @@ fn events(streams: &StreamFacts) -> String {
         StreamKind::Sse => "events",
         StreamKind::Lines => "lines",
         StreamKind::Chunks => "chunks",
+        StreamKind::Messages => "messages",
         StreamKind::Items => "items",
     };
     let mut parts = vec![format!("{} {what}", number::count(streams.events))];

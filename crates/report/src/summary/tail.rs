@@ -3,7 +3,7 @@
 use truetail_analysis::verdict::code;
 use truetail_analysis::verdict::thresholds::WEIGHED_QUANTILES;
 use truetail_model::record::Metric;
-use truetail_run::{Distribution, Findings, Quantile};
+use truetail_run::{Distribution, Findings, Quantile, Run};
 
 use super::labelled::LabelledText;
 use crate::number;
@@ -107,7 +107,7 @@ pub fn times_by_status_heads() -> Vec<String> {
 }
 
 /// Returns the response times of successes and error statuses, one per row. Empty unless both occurred.
-pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
+pub fn times_by_status(run: &Run, findings: &Findings) -> Vec<Vec<String>> {
     let (Some(success), Some(errors)) = (&findings.response_time_success, &findings.response_time_error_status) else {
         return Vec::new();
     };
@@ -115,11 +115,15 @@ pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
         let quantiles = QUANTILES_OF_A_ROW.map(|q| at(distribution, q));
         [name.to_owned(), number::count(distribution.count)].into_iter().chain(quantiles).collect()
     };
-    [("status below 400", success), ("status from 400", errors)].map(row).into()
+    let names = match run.facts.offered.grpc {
+        Some(_) => ["status OK", "other statuses"],
+        None => ["status below 400", "status from 400"],
+    };
+    [(names[0], success), (names[1], errors)].map(row).into()
 }
 
-pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
-    let rows = times_by_status(findings);
+pub(super) fn by_status(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let rows = times_by_status(run, findings);
     if rows.is_empty() {
         return Vec::new();
     }

@@ -105,7 +105,7 @@ fn odd_runs_are_drawn_or_said_to_be_empty() {
         (gaps(&nothing), "at least 100"),
         (by_rate(&nothing), "did not move"),
         (books(&Tally::default()), "No arrival was planned"),
-        (answers(&changed(&healthy, 0, |_| ()).snapshot), "No arrival was planned"),
+        (answers(&changed(&healthy, 0, |_| ())), "No arrival was planned"),
         (targets(&findings(&healthy)), "one target"),
     ] {
         assert!(picture.svg().contains(why), "{why}: {}", picture.svg());

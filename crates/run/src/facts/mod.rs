@@ -6,6 +6,7 @@ mod checks;
 mod event_marks;
 mod gap_map;
 mod generator;
+mod grpc;
 mod llm;
 mod llm_finish;
 mod messages;
@@ -38,6 +39,7 @@ pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, MachineLimit, Pause,
     SkippedLines, Ticks, Timing,
 };
+pub use grpc::{GrpcBooks, GrpcConfig, GrpcKind};
 pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
 pub use llm_finish::{FinishCounts, FinishReason};
 pub use messages::{MessageBooks, MessageConfig};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::arrival::Spacing;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
+use super::grpc::GrpcConfig;
 use super::messages::MessageConfig;
 use super::mix::{ANY_METHOD, Mix};
 
@@ -48,6 +49,9 @@ pub struct OfferedLoad {
     /// Protocol of messages on channels; `None` for HTTP, and for runs without a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageConfig>,
+    /// The kind of gRPC calls; `None` without gRPC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grpc: Option<GrpcConfig>,
     /// True if the user wants to measure a service that only fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_errors: bool,
@@ -92,6 +96,7 @@ impl OfferedLoad {
             connection_per_session: workload.has_connection_per_session(),
             http2: None,
             messages: None,
+            grpc: None,
             allow_errors: false,
             timeout_ns: limits.timeout.map(|timeout| timeout.0),
             drain_ns: limits.drain.0,

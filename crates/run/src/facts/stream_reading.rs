@@ -12,6 +12,8 @@ pub enum StreamKind {
     Lines,
     /// Chunks in HTTP/1.1, or DATA frames in HTTP/2.
     Chunks,
+    /// Messages of gRPC.
+    Messages,
     /// Items that an asynchronous generator yields.
     Items,
 }

@@ -13,8 +13,9 @@ use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, CheckpointFacts, Claims, ClosedLoopShadow, Distribution, Facts, Findings,
-    GateFinding, GeneratorStats, HostInfo, MessageBooks, MetricDistributions, OfferedLoad, Run, RunSource, Settling,
-    Shards, SlowRequest, StartFacts, StripeFacts, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict,
+    GateFinding, GeneratorStats, GrpcBooks, HostInfo, MessageBooks, MetricDistributions, OfferedLoad, Run, RunSource,
+    Settling, Shards, SlowRequest, StartFacts, StripeFacts, TargetBooks, TargetFindings, TraceFacts, Uncertainty,
+    Verdict,
 };
 
 /// Value of the field `schema`.
@@ -75,7 +76,7 @@ pub struct RunFile {
     pub tally: Tally,
     /// Tally of the warm-up, which no other field includes.
     pub warmup_tally: Tally,
-    /// Answers by HTTP status.
+    /// Answers by HTTP status. A gRPC call that failed counts as 1000 more than its status.
     pub statuses: BTreeMap<u16, u64>,
     /// Tally and statuses of each target, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -89,6 +90,9 @@ pub struct RunFile {
     /// Sessions; omitted without a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<SessionFile>,
+    /// Statuses of gRPC calls; omitted without calls. Not read, because `statuses` has the same counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grpc: Option<GrpcBooks>,
     /// Books of messages besides their replies; omitted without messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageBooks>,
@@ -276,6 +280,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         targets: findings.targets.clone(),
         stream: facts.stream.as_ref().map(|streams| StreamFile::new(streams, findings)),
         sessions: facts.sessions.as_ref().map(|sessions| SessionFile::new(sessions, findings)),
+        grpc: facts.offered.grpc.map(|_| GrpcBooks::new(&snapshot.statuses)),
         messages: facts.messages(),
         trace: facts.trace.clone(),
         slowest: findings.slowest.clone(),

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use truetail_import::{Likeness, Excerpt, all, by_name};
+use truetail_import::{Excerpt, Likeness, all, by_name};
 
 /// What the name of a target begins with, before the name of a format.
 pub const PREFIX: &str = "import-";

@@ -18,6 +18,7 @@ const REPETITIONS: usize = 3;
 pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
     Ok(Some(match target {
         "http2" => conversations(),
+        "schema" => schemas(),
         "response" => responses(),
         "event_stream" => event_streams(),
         "requests" => requests(),
@@ -27,6 +28,27 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
         "ways" => ways()?,
         _ => return Ok(None),
     }))
+}
+
+/// A schema with a field of each kind: as a descriptor set, and as the answers of a server.
+fn schemas() -> Vec<Vec<u8>> {
+    const SOURCE: &str = "syntax = \"proto3\"; package p; enum E { ZERO = 0; }
+        message M { string a = 1; M m = 2; repeated M more = 3; map<string, int64> n = 4; oneof o { E e = 5; bytes b = 6; } }
+        service S { rpc One(M) returns (M); rpc Many(stream M) returns (stream M); }";
+    let read = |name: &str| Ok((name == "s.proto").then(|| SOURCE.to_owned()));
+    let schema = truetail_grpc::Schema::compile(&["s.proto".to_owned()], std::sync::Arc::new(read)).expect("a schema");
+    let set = schema.to_descriptor_set();
+    // The only field of the set is its file, and its length takes two bytes.
+    let file = &set[3..];
+    let tagged = |tag: u8, bytes: &[u8]| {
+        let length = bytes.len() as u16;
+        [&[tag, (length & 0x7f) as u8 | 0x80, (length >> 7) as u8], bytes].concat()
+    };
+    let framed = |message: Vec<u8>| [&[0], &(message.len() as u32).to_be_bytes()[..], &message].concat();
+    let files = framed(tagged(0x22, &tagged(0x0a, file)));
+    let services = framed(b"\x32\x07\x0a\x05\x0a\x03p.S".to_vec());
+    let both = [&services[..], &files].concat();
+    vec![Cut::write(false, &[], &set), Cut::write(false, &[], &both), Cut::write(false, &[services.len()], &both)]
 }
 
 /// The table of answers, each whole and in three pieces.
@@ -61,6 +83,12 @@ fn conversations() -> Vec<Vec<u8>> {
     let settings = frame(4, 0, 0, &[0, 3, 0, 0, 0, 100]);
     let answer = |stream| [frame(1, 4, stream, b"\x88\x40\x01x\x03abc"), frame(0, 1, stream, b"body")].concat();
     let split = |stream| [frame(1, 1, stream, b"\x88"), frame(9, 4, stream, b"\xbe")].concat();
+    // The answer of a gRPC call: head, a message, trailers.
+    let call = [
+        frame(1, 4, 9, b"\x88\x0f\x10\x10application/grpc"),
+        frame(0, 0, 9, b"\0\0\0\0\x02ab"),
+        frame(1, 5, 9, b"\0\x0bgrpc-status\x010"),
+    ];
     let parts = [
         answer(1),
         split(3),
@@ -69,6 +97,7 @@ fn conversations() -> Vec<Vec<u8>> {
         frame(8, 0, 0, &[0, 0, 1, 0]),
         frame(7, 0, 0, &[0, 0, 0, 7, 0, 0, 0, 0]),
         frame(0, 8, 7, b"\x02ok\0\0"),
+        call.concat(),
     ];
     let all = [settings.clone(), parts.concat()].concat();
     let mut seeds: Vec<Vec<u8>> =

@@ -13,8 +13,8 @@ use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
 /// Options whose value may be a file.
-const OF_FILES: [&str; 10] =
-    ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", PROFILE];
+const OF_FILES: [&str; 12] =
+    ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", "proto", "protoset", PROFILE];
 /// This option names a file only after [`TRACE`].
 const PROFILE: &str = "profile";
 
@@ -65,6 +65,10 @@ impl Carried {
     fn named(&mut self, option: &'static str, file: &Path) -> Result<Option<OsString>> {
         if file.as_os_str() == "-" {
             return Err(usage_error(format!("--{option} -: pods have no standard input of yours; write it to a file")));
+        }
+        if option == "proto" {
+            let help = "compile it with protoc --include_imports --descriptor_set_out=FILE, and give --protoset FILE";
+            return Err(usage_error(format!("--proto: what it imports does not go to the pods; {help}")));
         }
         if !file.exists() {
             self.elsewhere.push(file.display().to_string());

@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `call` | answers of gRPC calls: messages and status |
 //! | `conversation` | one connection: its streams, windows and limits |
 //! | `field_blocks` | the requests of a run as field blocks, encoded before the run |
 //! | `fields_made_in_run` | requests that are made during the run |
@@ -10,6 +11,7 @@
 //! | `frame` | frames on the wire |
 //! | `test_connection` | a connection that tests outside this crate can drive |
 
+mod call;
 mod conversation;
 mod field_blocks;
 mod fields_made_in_run;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
+use truetail_run::GrpcKind;
 
 use super::conversation::{Http2, Http2Conversation};
 use super::field_blocks::FieldBlocks;
@@ -39,6 +40,13 @@ impl TestConnection {
     /// body, sent as far as windows allow.
     pub fn post(sent: u32, unsent: u32, body: Vec<u8>) -> TestConnection {
         TestConnection::new("POST".parse().expect("a method"), body, sent, unsent)
+    }
+
+    /// Creates a connection that has sent this number of unary gRPC calls.
+    pub fn calls(requests: u32) -> TestConnection {
+        let mut connection = TestConnection::post(requests, 0, vec![0; 5]);
+        connection.conversation.expect_calls(GrpcKind::Unary);
+        connection
     }
 
     fn new(method: Method, body: Vec<u8>, sent: u32, unsent: u32) -> TestConnection {

@@ -5,12 +5,11 @@ use std::str::FromStr;
 
 use memchr::memmem;
 
+use super::limits::MAX_MESSAGE;
 use super::websocket::{Masks, Opcode, put_frame};
 
 /// Longest delimiter, in bytes.
 const MAX_DELIMITER: usize = 16;
-/// Longest message that is sent or accepted: 256 MiB.
-pub(super) const MAX_MESSAGE: u64 = 256 << 20;
 
 /// The rule by which a message ends on a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,7 +126,8 @@ impl Framing {
         }
     }
 
-    /// Appends a message to `out`, framed. `masks` are those of the channel. A request to Redis is framed already: see [`redis_command`].
+    /// Appends a message to `out`, framed. `masks` are those of the channel. A request to Redis is framed already: see
+    /// [`redis_command`].
     #[inline]
     pub(super) fn put(&self, message: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
         if let Framing::WebSocket { is_text } = *self {

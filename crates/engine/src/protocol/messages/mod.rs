@@ -8,7 +8,8 @@
 //! | `inbox` | the messages that wait, and the reply that arrives |
 //! | `greeting` | the opening of a channel: the handshake of WebSocket, a login |
 //! | `framing`, `splitter`, `redis`, `websocket/` | the ends of messages |
-//! | `options` | framing and matching of a run |
+//! | `limits` | the longest message |
+//! | `options` | opening, framing and matching of a run |
 //! | `matching` | the message that a reply belongs to |
 //! | `built_in` | values that are filled in when a message begins |
 
@@ -17,6 +18,7 @@ mod conversation;
 mod framing;
 mod greeting;
 mod inbox;
+mod limits;
 mod matching;
 mod options;
 mod outbox;

@@ -3,7 +3,8 @@
 use memchr::memchr;
 use truetail_model::record::Cause;
 
-use super::framing::{Framing, MAX_MESSAGE};
+use super::framing::Framing;
+use super::limits::MAX_MESSAGE;
 use super::redis::{self, Redis, Reply};
 use super::websocket::{FrameReader, Happened};
 

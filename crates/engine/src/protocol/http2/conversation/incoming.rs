@@ -1,6 +1,6 @@
 //! Frames that a conversation receives.
 
-use truetail_model::record::{Cause, Outcome};
+use truetail_model::record::{Cause, GrpcStatus, Outcome};
 
 use super::error::{CLOSED, COMPRESSION, ConnectionError, FRAME_SIZE, PROTOCOL, TOO_LARGE, WINDOW};
 use super::reassembly::PartialBlock;
@@ -98,7 +98,16 @@ impl Http2Conversation {
             self.refuse(head.stream, cause, code, events);
             return Ok(());
         }
-        events.body(stream.tag, content);
+        if stream.answer.call.is_grpc() {
+            let tag = stream.tag;
+            let told = stream.answer.call.take(content, |part| events.message_part(tag, part.bytes, part.ends));
+            if let Err(cause) = told {
+                self.refuse(head.stream, cause, code::CANCEL, events);
+                return Ok(());
+            }
+        } else {
+            events.body(stream.tag, content);
+        }
         if !content.is_empty() {
             events.chunk_ended(stream.tag);
         }
@@ -206,6 +215,10 @@ impl Http2Conversation {
         if stream.answer.length.is_some_and(|length| length != stream.answer.data && !has_no_body) {
             return self.refuse(id, Cause::BadLength, code::PROTOCOL_ERROR, events);
         }
+        let status = match stream.answer.call.settle(self.calls, status) {
+            Ok(status) => status,
+            Err(cause) => return self.refuse(id, cause, code::CANCEL, events),
+        };
         // A server that answers before it has the whole request does not want the rest of it.
         let stream = if body_left > 0 { self.reset(id, code::NO_ERROR) } else { self.streams.remove(id) };
         self.room_changed |= self.is_full();
@@ -232,6 +245,8 @@ impl Http2Conversation {
         };
         self.room_changed |= self.is_full();
         let outcome = match code {
+            // The server ended the call, and the code says how.
+            _ if self.calls.is_some() => Outcome::Response { status: GrpcStatus::of_reset(code).recorded() },
             _ if stream.received > 0 => Outcome::Malformed(Cause::StreamReset),
             code::REFUSED_STREAM => Outcome::Reset(Cause::StreamRefused),
             _ => Outcome::Reset(Cause::StreamReset),
@@ -256,7 +271,10 @@ fn take_fields(stream: &mut Stream, fields: hpack::DecodedFields, ends: bool) ->
     }
     let answer = &mut stream.answer;
     match (answer.status, fields.status) {
-        (Some(_), None) if ends => Ok(()),
+        (Some(_), None) if ends => {
+            answer.call.add_fields(fields.call);
+            Ok(())
+        }
         (Some(_), _) => Err(Cause::Http2Protocol),
         (None, Some(101)) => Err(Cause::UnexpectedUpgrade),
         (None, Some(100..200)) if ends => Err(Cause::Http2Protocol),
@@ -268,6 +286,7 @@ fn take_fields(stream: &mut Stream, fields: hpack::DecodedFields, ends: bool) ->
         (None, Some(status @ 200..)) => {
             answer.status = Some(status);
             answer.length = fields.length;
+            answer.call.add_fields(fields.call);
             Ok(())
         }
         (None, _) => Err(Cause::BadHead),

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 use truetail_model::trace::TraceIds;
+use truetail_run::GrpcKind;
 
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
@@ -48,15 +49,21 @@ pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     keeps_fields: bool,
     /// Ids that requests get when they begin.
     trace_ids: Option<TraceIds>,
+    /// The requests are gRPC calls of this kind.
+    calls: Option<GrpcKind>,
 }
 
 impl<F: FieldSource> Http2<F> {
     pub(crate) fn new(blocks: F, max_streams: Option<u32>, keeps_fields: bool) -> Http2<F> {
-        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields, trace_ids: None }
+        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields, calls: None, trace_ids: None }
     }
 
     pub(crate) fn traced(self, trace_ids: Option<TraceIds>) -> Http2<F> {
         Http2 { trace_ids, ..self }
+    }
+
+    pub(crate) fn for_calls(self, calls: Option<GrpcKind>) -> Http2<F> {
+        Http2 { calls, ..self }
     }
 }
 
@@ -76,7 +83,7 @@ impl<F: FieldSource> Protocol for Http2<F> {
     }
 
     fn conversation(&self) -> Http2Conversation {
-        Http2Conversation::new(self.max_streams, self.keeps_fields)
+        Http2Conversation { calls: self.calls, ..Http2Conversation::new(self.max_streams, self.keeps_fields) }
     }
 
     fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
@@ -113,6 +120,7 @@ pub(crate) struct Http2Conversation {
     receive_window: i64,
     encoding: Encoding,
     incoming: Reassembly,
+    calls: Option<GrpcKind>,
     /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
@@ -132,11 +140,17 @@ impl Http2Conversation {
             receive_window: OUR_WINDOW,
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
             incoming: Reassembly::new(keeps_fields),
+            calls: None,
             room_changed: false,
             is_closed: false,
         };
         conversation.put_preface();
         conversation
+    }
+
+    /// Takes what follows for answers to calls of this kind.
+    pub(super) fn expect_calls(&mut self, kind: GrpcKind) {
+        self.calls = Some(kind);
     }
 
     fn put_preface(&mut self) {

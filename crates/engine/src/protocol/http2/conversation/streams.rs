@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::protocol::http2::call::CallAnswer;
 use crate::protocol::{Event, Events, Tag};
 use crate::target::request_set::RequestId;
 
@@ -35,6 +36,7 @@ pub(super) struct AnswerState {
     pub(super) length: Option<u64>,
     /// Bytes of the body that have arrived.
     pub(super) data: u64,
+    pub(super) call: CallAnswer,
 }
 
 /// Hasher for stream numbers, which count up by two: a multiplication spreads them well enough.

@@ -6,6 +6,7 @@ use super::field_texts::FieldTexts;
 use super::table::{Entry, Field, Name, Table, TableName};
 use super::{OVERHEAD, Unreadable, huffman, integer};
 use crate::protocol::fields::FieldList;
+use crate::protocol::http2::call::CallFields;
 
 /// Most bytes of the fields of one head, counted as in HPACK.
 const HEAD_LIMIT: usize = 64 * 1024;
@@ -18,6 +19,8 @@ pub(crate) struct DecodedFields {
     pub(crate) status: Option<u16>,
     /// The stated length of the body.
     pub(crate) length: Option<u64>,
+    /// The fields of gRPC.
+    pub(crate) call: CallFields,
     /// The reason why the block is not the head of an answer; `None` if it is.
     pub(crate) wrong: Option<Cause>,
     fields: u32,
@@ -31,6 +34,9 @@ impl DecodedFields {
         self.size += size;
         match field {
             Field::Other => {}
+            Field::Grpc => self.call.is_grpc = true,
+            Field::GrpcEncoding { may_compress } => self.call.may_compress |= may_compress,
+            Field::GrpcStatus(status) => self.call.status = Some(status),
             // Pseudo-headers come before other fields, and each only once.
             Field::Status(Some(status)) if self.fields == 1 => self.status = Some(status),
             Field::Status(_) | Field::Wrong | Field::WrongValue => self.refuse(Cause::BadHead),
@@ -144,7 +150,7 @@ impl Decoder {
             texts.value(value);
         }
         let size = named.length + value.len() + OVERHEAD;
-        Ok(Entry { field: Field::classify(named.name, value), name: named.length, size })
+        Ok(Entry { field: Field::classify(named.name, value), name: named, size })
     }
 
     #[cfg(test)]

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
+use truetail_model::record::GrpcStatus;
+
 use super::{TABLE_SIZE, Unreadable};
+use crate::protocol::http2::call::is_grpc;
 
 /// Bytes that each field counts in addition to its name and value.
 pub(crate) const OVERHEAD: usize = 32;
@@ -29,6 +32,9 @@ pub(crate) const STATIC: [(&str, &str); 61] = [
 pub(super) enum Name {
     Status,
     Length,
+    ContentType,
+    GrpcStatus,
+    GrpcEncoding,
     Other,
     /// Not a name of an answer: another pseudo-header, an empty name, upper case, or an invalid character.
     Wrong,
@@ -39,6 +45,9 @@ impl Name {
         match name {
             b":status" => Name::Status,
             b"content-length" => Name::Length,
+            b"content-type" => Name::ContentType,
+            b"grpc-status" => Name::GrpcStatus,
+            b"grpc-encoding" => Name::GrpcEncoding,
             [] | [b':', ..] => Name::Wrong,
             _ if name.iter().all(|byte| is_in_name(*byte)) => Name::Other,
             _ => Name::Wrong,
@@ -64,6 +73,12 @@ pub(super) enum Field {
     Status(Option<u16>),
     /// A length; `None`: not a number.
     Length(Option<u64>),
+    /// The content type of gRPC.
+    Grpc,
+    GrpcEncoding {
+        may_compress: bool,
+    },
+    GrpcStatus(GrpcStatus),
     Other,
     Wrong,
     WrongValue,
@@ -74,18 +89,13 @@ impl Field {
         match name {
             Name::Status => Field::Status(decimal(value).filter(|_| value.len() == 3).map(|status| status as u16)),
             Name::Length => Field::Length(decimal(value)),
-            Name::Other if is_value(value) => Field::Other,
-            Name::Other => Field::WrongValue,
             Name::Wrong => Field::Wrong,
-        }
-    }
-
-    fn name(self) -> Name {
-        match self {
-            Field::Status(_) => Name::Status,
-            Field::Length(_) => Name::Length,
-            Field::Other | Field::WrongValue => Name::Other,
-            Field::Wrong => Name::Wrong,
+            _ if !is_value(value) => Field::WrongValue,
+            Name::ContentType if is_grpc(value) => Field::Grpc,
+            Name::GrpcEncoding => Field::GrpcEncoding { may_compress: !value.eq_ignore_ascii_case(b"identity") },
+            // What is no number counts as an unknown status.
+            Name::GrpcStatus => Field::GrpcStatus(GrpcStatus::from_code(decimal(value).unwrap_or(u64::MAX))),
+            Name::ContentType | Name::Other => Field::Other,
         }
     }
 }
@@ -100,7 +110,7 @@ fn decimal(digits: &[u8]) -> Option<u64> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) field: Field,
-    pub(super) name: usize,
+    pub(super) name: TableName,
     /// Bytes of the name and the value, plus [`OVERHEAD`].
     pub(super) size: usize,
 }
@@ -113,10 +123,10 @@ pub(super) struct TableName {
 }
 
 static KNOWN: std::sync::LazyLock<[Entry; 61]> = std::sync::LazyLock::new(|| {
-    STATIC.map(|(name, value)| Entry {
-        field: Field::classify(Name::classify(name.as_bytes()), value.as_bytes()),
-        name: name.len(),
-        size: name.len() + value.len() + OVERHEAD,
+    STATIC.map(|(text, value)| {
+        let name = TableName { name: Name::classify(text.as_bytes()), length: text.len() };
+        let field = Field::classify(name.name, value.as_bytes());
+        Entry { field, name, size: text.len() + value.len() + OVERHEAD }
     })
 });
 
@@ -145,7 +155,7 @@ impl Table {
     }
 
     pub(super) fn name(&self, index: usize) -> Result<TableName, Unreadable> {
-        self.get(index).map(|entry| TableName { name: entry.field.name(), length: entry.name })
+        self.get(index).map(|entry| entry.name)
     }
 
     /// Adds a field. A field that is larger than the table empties it.

@@ -1,7 +1,7 @@
 use truetail_model::random::mix64;
 use truetail_model::record::Cause;
 
-use super::super::framing::MAX_MESSAGE;
+use super::super::limits::MAX_MESSAGE;
 use super::utf8::Utf8Check;
 
 /// Longest payload of a control frame (RFC 6455, section 5.5).

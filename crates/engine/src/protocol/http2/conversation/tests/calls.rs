@@ -1,0 +1,190 @@
+//! Ways in which a server ends a gRPC call, over cuts of every size.
+
+use truetail_model::record::GrpcStatus;
+use truetail_run::GrpcKind;
+
+use super::*;
+use crate::protocol::http2::field_blocks::put_plain;
+
+const BOTH: [GrpcKind; 2] = [GrpcKind::Unary, GrpcKind::ServerStreaming];
+const GRPC: (&str, &str) = ("content-type", "application/grpc");
+
+fn fields(all: &[(&str, &str)]) -> Vec<u8> {
+    let mut block = Vec::new();
+    all.iter().for_each(|(name, value)| put_plain(&mut block, &(name, value.as_bytes())));
+    block
+}
+
+fn settings() -> Script {
+    Script::settings(&[])
+}
+
+fn head(script: Script, all: &[(&str, &str)]) -> Script {
+    script.frame(kind::HEADERS, flag::END_HEADERS, 1, &fields(all))
+}
+
+fn last(script: Script, all: &[(&str, &str)]) -> Script {
+    script.frame(kind::HEADERS, flag::END_HEADERS | flag::END_STREAM, 1, &fields(all))
+}
+
+fn message(flag: u8, content: &[u8]) -> Vec<u8> {
+    [&[flag], &(content.len() as u32).to_be_bytes()[..], content].concat()
+}
+
+/// The beginning of an answer: its head, and this body.
+fn answering(body: &[u8]) -> Script {
+    head(settings(), &[(":status", "200"), GRPC]).data(1, body, false)
+}
+
+fn reset(code: u32) -> Script {
+    settings().number(kind::RST_STREAM, 1, code)
+}
+
+/// Returns the outcomes of one call over this script, cut into pieces of this size.
+fn outcomes(calls: Option<GrpcKind>, script: &Script, size: usize, closes: bool) -> Vec<Outcome> {
+    let mut client = Client::new("POST", &["content-type: application/grpc"], &message(0, b"question"));
+    client.conversation.calls = calls;
+    client.begin(0);
+    client.take();
+    let mut all = Vec::new();
+    for piece in script.0.chunks(size) {
+        let (_, events) = client.receive(piece);
+        all.extend(ended(&events));
+    }
+    if closes {
+        all.extend(client.close(Closed::EndOfStream { authentic: true }));
+    }
+    all.iter().map(|ended| ended.outcome).collect()
+}
+
+fn assert_ends(name: &str, kinds: &[GrpcKind], script: &Script, wanted: Outcome) {
+    for kind in kinds {
+        for size in 1..=script.0.len() {
+            let found = outcomes(Some(*kind), script, size, true);
+            assert_eq!(found, [wanted], "{name}, {kind:?}, in pieces of {size}");
+        }
+    }
+}
+
+const fn answered(status: GrpcStatus) -> Outcome {
+    Outcome::Response { status: status.recorded() }
+}
+
+fn named(name: &str) -> Outcome {
+    answered(GrpcStatus::from_name(name).expect("a status"))
+}
+
+#[test]
+fn each_status_is_recorded_with_trailers_and_in_trailers_only() {
+    for (code, status) in GrpcStatus::all().enumerate() {
+        let code = code.to_string();
+        let trailers = [("grpc-status", &code[..]), ("grpc-message", "no%20room")];
+        let whole = last(answering(&message(0, b"answer")), &trailers);
+        assert_ends(status.name(), &BOTH, &whole, answered(status));
+        let only = last(settings(), &[&[(":status", "200"), GRPC], &trailers[..]].concat());
+        let kinds = if status == GrpcStatus::OK { &BOTH[1..] } else { &BOTH[..] };
+        assert_ends(status.name(), kinds, &only, answered(status));
+    }
+}
+
+#[test]
+fn every_other_end_is_in_the_books() {
+    let ok = [("grpc-status", "0")];
+    let malformed = Outcome::Malformed;
+    let half = &message(0, b"answer")[..7];
+    let too_large = [&[0][..], &u32::MAX.to_be_bytes()].concat();
+    let gzip = head(settings(), &[(":status", "200"), GRPC, ("grpc-encoding", "gzip")]);
+    let identity = head(settings(), &[(":status", "200"), GRPC, ("grpc-encoding", "identity")]);
+    let proxy =
+        |status| head(settings(), &[(":status", status), ("content-type", "text/html")]).data(1, b"<html>", true);
+    for (name, kinds, script, wanted) in [
+        ("no answer and the end of the connection", &BOTH[..], settings(), Outcome::Reset(Cause::ClosedBeforeAnswer)),
+        ("half an answer", &BOTH, answering(half), malformed(Cause::Truncated)),
+        ("no trailers", &BOTH, answering(&message(0, b"answer")).data(1, b"", true), malformed(Cause::NoGrpcStatus)),
+        (
+            "trailers without a status",
+            &BOTH,
+            last(answering(&message(0, b"a")), &[("x", "y")]),
+            malformed(Cause::NoGrpcStatus),
+        ),
+        ("half a message", &BOTH, last(answering(half), &ok), malformed(Cause::BadGrpcMessage)),
+        (
+            "half a message of a call that failed",
+            &BOTH,
+            last(answering(half), &[("grpc-status", "8")]),
+            named("RESOURCE_EXHAUSTED"),
+        ),
+        ("too large", &BOTH, answering(&too_large), malformed(Cause::MessageTooLarge)),
+        ("wrong flag", &BOTH, answering(&message(7, b"a")), malformed(Cause::BadGrpcMessage)),
+        (
+            "compressed, but not said so",
+            &BOTH,
+            last(answering(&message(1, b"a")), &ok),
+            malformed(Cause::BadGrpcMessage),
+        ),
+        (
+            "compressed with identity",
+            &BOTH,
+            last(identity.data(1, &message(1, b"a"), false), &ok),
+            malformed(Cause::BadGrpcMessage),
+        ),
+        ("compressed", &BOTH, last(gzip.data(1, &message(1, b"a"), false), &ok), answered(GrpcStatus::OK)),
+        (
+            "no message",
+            &BOTH[..1],
+            last(head(settings(), &[(":status", "200"), GRPC]), &ok),
+            malformed(Cause::BadGrpcMessage),
+        ),
+        (
+            "two messages",
+            &BOTH[..1],
+            last(answering(&message(0, b"a").repeat(2)), &ok),
+            malformed(Cause::BadGrpcMessage),
+        ),
+        (
+            "two messages of a stream",
+            &BOTH[1..],
+            last(answering(&message(0, b"a").repeat(2)), &ok),
+            answered(GrpcStatus::OK),
+        ),
+        ("an unknown code", &BOTH, last(answering(&message(0, b"a")), &[("grpc-status", "77")]), named("UNKNOWN")),
+        ("no code", &BOTH, last(answering(&message(0, b"a")), &[("grpc-status", "fine")]), named("UNKNOWN")),
+        ("a proxy's 503", &BOTH, proxy("503"), named("UNAVAILABLE")),
+        ("a proxy's 404", &BOTH, proxy("404"), named("UNIMPLEMENTED")),
+        ("a proxy's page", &BOTH, proxy("200"), malformed(Cause::NoGrpcStatus)),
+        ("a reset", &BOTH, reset(code::CANCEL), named("CANCELLED")),
+        ("a refusal", &BOTH, reset(code::REFUSED_STREAM), named("UNAVAILABLE")),
+        ("a reset within the answer", &BOTH, answering(half).number(kind::RST_STREAM, 1, 2), named("INTERNAL")),
+        ("GOAWAY", &BOTH, settings().goaway(0, 0), Outcome::Reset(Cause::GoneAway)),
+    ] {
+        assert_ends(name, kinds, &script, wanted);
+    }
+}
+
+#[test]
+fn an_answer_to_a_plain_request_that_says_grpc_is_a_call() {
+    let ends = |script: &Script| outcomes(None, script, script.0.len(), true);
+    let whole = |code| last(answering(&message(0, b"answer")), &[("grpc-status", code)]);
+    assert_eq!(ends(&whole("0")), [OK]);
+    assert_eq!(ends(&whole("14")), [named("UNAVAILABLE")]);
+    // What says nothing of gRPC has the status of HTTP, also with such a field.
+    let plain = head(settings(), &[(":status", "200"), ("content-type", "text/plain")]);
+    assert_eq!(ends(&last(plain.data(1, b"x", false), &[("grpc-status", "14")])), [OK]);
+    assert_eq!(ends(&reset(code::CANCEL)), [Outcome::Reset(Cause::StreamReset)]);
+}
+
+#[test]
+fn values_that_the_table_of_the_connection_repeats_keep_their_meaning() {
+    // A literal that is added to the table, and later its index.
+    let mut block = fields(&[(":status", "200"), GRPC]);
+    block.extend(b"\x40\x0bgrpc-status\x0214");
+    let mut client = Client::new("POST", &[], &message(0, b"question"));
+    client.conversation.calls = Some(GrpcKind::Unary);
+    client.begin(0);
+    client.begin(1);
+    client.take();
+    let both = flag::END_HEADERS | flag::END_STREAM;
+    let again = [fields(&[(":status", "200"), GRPC]), vec![0xbe]].concat();
+    let script = settings().frame(kind::HEADERS, both, 1, &block).frame(kind::HEADERS, both, 3, &again);
+    assert_eq!(client.receive_script(&script), [(0, named("UNAVAILABLE")), (1, named("UNAVAILABLE"))]);
+}

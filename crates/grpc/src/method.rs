@@ -1,0 +1,87 @@
+use prost::Message;
+use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions};
+use serde_json::Value;
+use truetail_run::GrpcKind;
+
+use crate::json_fields;
+
+/// One method: the form of its requests and answers.
+#[derive(Clone, Debug)]
+pub struct CallMethod {
+    method: MethodDescriptor,
+}
+
+impl CallMethod {
+    pub(crate) fn new(method: MethodDescriptor) -> CallMethod {
+        CallMethod { method }
+    }
+
+    /// Returns the kind of its calls; `None` if a call sends a stream of messages.
+    pub fn kind(&self) -> Option<GrpcKind> {
+        match (self.method.is_client_streaming(), self.method.is_server_streaming()) {
+            (false, false) => Some(GrpcKind::Unary),
+            (false, true) => Some(GrpcKind::ServerStreaming),
+            (true, _) => None,
+        }
+    }
+
+    /// Returns the method as a schema writes it: `Add(shop.Item) returns (stream shop.Item)`.
+    pub(crate) fn line(&self) -> String {
+        let stream = |streams| if streams { "stream " } else { "" };
+        format!(
+            "{}({}{}) returns ({}{})",
+            self.method.name(),
+            stream(self.method.is_client_streaming()),
+            self.method.input().full_name(),
+            stream(self.method.is_server_streaming()),
+            self.method.output().full_name()
+        )
+    }
+
+    pub(crate) fn input(&self) -> MessageDescriptor {
+        self.method.input()
+    }
+
+    /// Returns the full name with the service: `package.Service/Method`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.method.parent_service().full_name(), self.method.name())
+    }
+
+    /// Returns the body of a call with this message in JSON, with its prefix. An empty text is an empty message.
+    ///
+    /// # Errors
+    /// The problem with the text, as one line.
+    pub fn body_of_json(&self, text: &[u8]) -> Result<Vec<u8>, String> {
+        let message = self.method.input();
+        let text = if text.trim_ascii().is_empty() { b"{}" } else { text };
+        let value: Value = serde_json::from_slice(text).map_err(|error| format!("the message is not JSON: {error}"))?;
+        json_fields::check(&message, &value)?;
+        let options = DeserializeOptions::new().deny_unknown_fields(true);
+        let name = message.name().to_owned();
+        let message = DynamicMessage::deserialize_with_options(message, value, &options)
+            .map_err(|error| format!("the JSON is no {name}: {error}"))?;
+        Ok(framed(&message.encode_to_vec()))
+    }
+
+    /// Returns a message of the answer in JSON, with all of its fields, under their names in the schema.
+    ///
+    /// # Errors
+    /// The bytes are not a message of the schema.
+    pub fn answer_as_json(&self, message: &[u8]) -> Result<String, String> {
+        let output = self.method.output();
+        let name = output.name().to_owned();
+        let message = DynamicMessage::decode(output, message).map_err(|error| format!("no {name}: {error}"))?;
+        let options = SerializeOptions::new().skip_default_fields(false).use_proto_field_name(true);
+        let mut text = Vec::new();
+        message
+            .serialize_with_options(&mut serde_json::Serializer::new(&mut text), &options)
+            .map_err(|error| format!("{name} has no form in JSON: {error}"))?;
+        String::from_utf8(text).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns a message with the prefix that gRPC demands: not compressed, and its length.
+pub fn framed(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).expect("requests of at most 1 GiB");
+    [&[0], &length.to_be_bytes()[..], message].concat()
+}

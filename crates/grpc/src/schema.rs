@@ -1,0 +1,241 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use prost::Message;
+use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::{DescriptorPool, MessageDescriptor, ServiceDescriptor};
+use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
+
+use crate::method::CallMethod;
+
+/// Reads a `.proto` file by its name in `import` statements. `Ok(None)`: the file is missing.
+pub type SourceReader = Arc<dyn Fn(&str) -> Result<Option<String>, String>>;
+
+/// Services and messages.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    pool: DescriptorPool,
+}
+
+/// Reason why a schema has not what is wanted.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SchemaError {
+    /// A `.proto` file is wrong, or is missing.
+    #[error("{0}")]
+    Source(String),
+    /// A descriptor set or an answer of reflection is no valid schema.
+    #[error("the schema is not valid: {0}")]
+    Invalid(String),
+    /// The schema has no such service.
+    #[error("there is no service {name}; {}", there_are("service", "services", there))]
+    NoService {
+        /// Name of the service.
+        name: String,
+        /// Names of the services.
+        there: Vec<String>,
+    },
+    /// The service has no such method.
+    #[error("{service} has no method {name}; {}", there_are("method", "methods", there))]
+    NoMethod {
+        /// Name of the service.
+        service: String,
+        /// Name of the method.
+        name: String,
+        /// Names of its methods.
+        there: Vec<String>,
+    },
+}
+
+/// Returns `it has: a, b`, or that there is nothing.
+pub(crate) fn there_are(one: &str, more: &str, names: &[String]) -> String {
+    const MOST: usize = 20;
+    match names {
+        [] => format!("there are no {more}"),
+        [name] => format!("the only {one} is {name}"),
+        names if names.len() <= MOST => format!("the {more} are {}", names.join(", ")),
+        names => format!("the first of {} {more} are {}", names.len(), names[..MOST].join(", ")),
+    }
+}
+
+impl Schema {
+    /// Compiles `.proto` files, given by their names for `read`, which also reads what they import.
+    ///
+    /// # Errors
+    /// [`SchemaError::Source`].
+    pub fn compile(names: &[String], read: SourceReader) -> Result<Schema, SchemaError> {
+        let mut resolver = ChainFileResolver::new();
+        resolver.add(Sources(read));
+        resolver.add(GoogleFileResolver::new());
+        let mut compiler = protox::Compiler::with_file_resolver(resolver);
+        compiler.include_imports(true);
+        for name in names {
+            compiler.open_file(name).map_err(|error| SchemaError::Source(one_line(&error)))?;
+        }
+        Schema::of_files(compiler.file_descriptor_set().file)
+    }
+
+    /// Reads a descriptor set, as `protoc --descriptor_set_out --include_imports` writes it.
+    ///
+    /// # Errors
+    /// [`SchemaError::Invalid`].
+    pub fn of_descriptor_set(bytes: &[u8]) -> Result<Schema, SchemaError> {
+        let set = FileDescriptorSet::decode(bytes).map_err(|error| SchemaError::Invalid(error.to_string()))?;
+        Schema::of_files(set.file)
+    }
+
+    /// Returns the schema of these files and of the files of Google that they import.
+    pub(crate) fn of_files(files: Vec<FileDescriptorProto>) -> Result<Schema, SchemaError> {
+        let names: Vec<String> = files.iter().map(|file| file.name().to_owned()).collect();
+        let missing = files.iter().flat_map(|file| &file.dependency).filter(|name| !names.contains(name));
+        let known: BTreeMap<&String, FileDescriptorProto> =
+            missing.filter_map(|name| Some((name, well_known(name)?))).collect();
+        let known: Vec<_> = known.into_values().collect();
+        let mut pool = DescriptorPool::new();
+        pool.add_file_descriptor_protos(known.into_iter().chain(files))
+            .map_err(|error| SchemaError::Invalid(one_line(&error)))?;
+        Ok(Schema { pool })
+    }
+
+    /// Returns a method of a service, by the full name of the service.
+    ///
+    /// # Errors
+    /// [`SchemaError::NoService`] and [`SchemaError::NoMethod`].
+    pub fn method(&self, service: &str, name: &str) -> Result<CallMethod, SchemaError> {
+        let Some(found) = self.pool.get_service_by_name(service) else {
+            return Err(SchemaError::NoService { name: service.to_owned(), there: self.services() });
+        };
+        match found.methods().find(|method| method.name() == name) {
+            Some(method) => Ok(CallMethod::new(method)),
+            None => Err(SchemaError::NoMethod {
+                service: service.to_owned(),
+                name: name.to_owned(),
+                there: found.methods().map(|method| method.name().to_owned()).collect(),
+            }),
+        }
+    }
+
+    /// Returns the schema as a descriptor set.
+    pub fn to_descriptor_set(&self) -> Vec<u8> {
+        self.pool.encode_to_vec()
+    }
+
+    pub(crate) fn service(&self, name: &str) -> Option<ServiceDescriptor> {
+        self.pool.get_service_by_name(name)
+    }
+
+    pub(crate) fn message(&self, name: &str) -> Option<MessageDescriptor> {
+        self.pool.get_message_by_name(name)
+    }
+
+    /// Returns the full names of the services, sorted.
+    pub fn services(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.pool.services().map(|service| service.full_name().to_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// Returns a file of Google that schemas import without shipping it, such as `google/protobuf/empty.proto`.
+pub(crate) fn well_known(name: &str) -> Option<FileDescriptorProto> {
+    let file = GoogleFileResolver::new().open_file(name).ok()?;
+    Some(file.file_descriptor_proto().clone())
+}
+
+fn one_line(error: &dyn fmt::Display) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+struct Sources(SourceReader);
+
+impl FileResolver for Sources {
+    fn open_file(&self, name: &str) -> Result<File, protox::Error> {
+        let text = (self.0)(name).map_err(protox::Error::new)?;
+        let text = text.ok_or_else(|| protox::Error::file_not_found(name))?;
+        File::from_source(name, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compiled(sources: &'static [(&str, &str)]) -> Result<Schema, SchemaError> {
+        let read =
+            |name: &str| Ok(sources.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned()));
+        Schema::compile(&[sources[0].0.to_owned()], Arc::new(read))
+    }
+
+    const SHOP: &[(&str, &str)] = &[
+        (
+            "shop.proto",
+            "syntax = \"proto3\"; package shop; import \"google/protobuf/timestamp.proto\"; import \"parts/item.proto\";
+             enum Color { RED = 0; BLUE = 1; }
+             message Order { int64 id = 1; repeated shop.Item items = 2; map<string, shop.Item> by_name = 3;
+               google.protobuf.Timestamp due_at = 4; oneof way { string street = 5; bytes box = 6; } Color color = 7; }
+             service Cart { rpc Add(Order) returns (Order); rpc Watch(Order) returns (stream Order);
+               rpc Fill(stream Order) returns (Order); }",
+        ),
+        ("parts/item.proto", "syntax = \"proto3\"; package shop; message Item { string name = 1; uint32 n = 2; }"),
+    ];
+
+    #[test]
+    fn messages_have_their_form_in_json() {
+        let schema = compiled(SHOP).unwrap();
+        let add = schema.method("shop.Cart", "Add").unwrap();
+        let text = br#"{"id":"7","items":[{"name":"a"}],"by_name":{"k":{"n":2}},"dueAt":"1970-01-01T00:00:01Z","street":"s","color":"BLUE"}"#;
+        let body = add.body_of_json(text).unwrap();
+        let wanted = b"\x08\x07\x12\x03\x0a\x01a\x1a\x07\x0a\x01k\x12\x02\x10\x02\x22\x02\x08\x01\x2a\x01s\x38\x01";
+        assert_eq!(body, [&b"\0\0\0\0\x19"[..], wanted].concat());
+        let answer: serde_json::Value = serde_json::from_str(&add.answer_as_json(&body[5..]).unwrap()).unwrap();
+        assert_eq!((answer["id"].as_str(), answer["by_name"]["k"]["n"].as_u64()), (Some("7"), Some(2)));
+        assert_eq!((answer["due_at"].as_str(), answer["color"].as_str()), (Some("1970-01-01T00:00:01Z"), Some("BLUE")));
+        assert_eq!(add.body_of_json(b" ").unwrap(), [0; 5], "nothing is an empty message");
+        assert!(add.answer_as_json(b"\xff").is_err());
+    }
+
+    #[test]
+    fn kinds_of_methods() {
+        use truetail_run::GrpcKind;
+        let kind = |name| compiled(SHOP).unwrap().method("shop.Cart", name).unwrap().kind();
+        assert_eq!(["Add", "Watch", "Fill"].map(kind), [Some(GrpcKind::Unary), Some(GrpcKind::ServerStreaming), None]);
+    }
+
+    #[test]
+    fn unknown_names_are_told_wherever_they_are() {
+        let add = compiled(SHOP).unwrap().method("shop.Cart", "Add").unwrap();
+        for (text, wanted) in [
+            ("{\"idd\":1}", "no field 'idd' in Order; it has: id, "),
+            ("{\"items\":[{},{\"nme\":1}]}", "no field 'nme' in Item; it has: name, n"),
+            ("{\"by_name\":{\"nme\":{\"nme\":1}}}", "no field 'nme' in Item"),
+            ("{\"items\":{}}", "the JSON is no Order"),
+            ("{\"color\":\"GREEN\"}", "the JSON is no Order"),
+            ("{\"street\":\"a\",\"box\":\"\"}", "the JSON is no Order"),
+            ("7", "Order is an object"),
+        ] {
+            let error = add.body_of_json(text.as_bytes()).unwrap_err();
+            assert!(error.starts_with(wanted) && !error.contains('\n'), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn sources_that_are_no_schema_are_one_line() {
+        let missing = compiled(&[("a.proto", "syntax = \"proto3\"; import \"b.proto\";")]).unwrap_err().to_string();
+        assert!(missing.contains("b.proto") && !missing.contains('\n'), "{missing}");
+        let broken = compiled(&[("a.proto", "message { }")]).unwrap_err().to_string();
+        assert!(!broken.contains('\n'), "{broken}");
+        let unknown = compiled(&[("a.proto", "syntax = \"proto3\"; message A { B b = 1; }")]).unwrap_err().to_string();
+        assert!(unknown.contains('B'), "{unknown}");
+        assert!(Schema::of_descriptor_set(b"\xff").is_err());
+        assert_eq!(Schema::of_descriptor_set(b"").unwrap().services(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_descriptor_set_is_the_schema_that_was_compiled() {
+        let schema = compiled(SHOP).unwrap();
+        let again = Schema::of_descriptor_set(&schema.to_descriptor_set()).unwrap();
+        assert_eq!(again.services(), ["shop.Cart"]);
+        let body = |schema: &Schema| schema.method("shop.Cart", "Add").unwrap().body_of_json(b"{\"id\":1}");
+        assert_eq!(body(&again), body(&schema));
+    }
+}
