@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use super::framing::MAX_MESSAGE;
+use super::limits::MAX_MESSAGE;
 
 /// The rule by which a reply finds its message.
 #[derive(Clone, PartialEq, Eq, Debug)]
