@@ -165,6 +165,7 @@ impl Stage {
             "trace:",
             // This test has no server for channels.
             "tcp://",
+            "ws://",
             "grpc://",
             "grpcs://",
             "redis://",
