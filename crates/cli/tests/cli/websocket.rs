@@ -35,6 +35,7 @@ impl Echo {
                 let channels = Arc::clone(&channels);
                 let asked = Arc::clone(&asked);
                 thread::spawn(move || {
+                    #[expect(clippy::result_large_err, reason = "tungstenite's own type")]
                     let note = |request: &Request, mut response: Response| {
                         asked.lock().expect("a list").push(format!("{} {:?}", request.uri(), request.headers()));
                         let wanted = request.headers().get("sec-websocket-protocol").is_some();
