@@ -10,6 +10,7 @@
 //! merges them like `truetail merge`, and prints the time and the peak memory. `start` divides a schedule of 10^9
 //! arrivals among more and more machines and prints the cost of one arrival, with even and with random gaps.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -79,6 +80,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         bytes_in: 0,
         notes: Vec::new(),
         command: None,
+        tags: BTreeMap::new(),
         claims: None,
         stream: None,
         sessions: None,

@@ -1,5 +1,7 @@
 //! Output of a run, merged from the results of its workers.
 
+use std::collections::BTreeMap;
+
 use truetail_model::driver::Driver;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot, Unbalanced};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
@@ -51,6 +53,7 @@ impl RunOutput {
             bytes_in: self.snapshot.bytes_in,
             notes,
             command: None,
+            tags: BTreeMap::new(),
             claims: None,
             stripe: None,
             start: self.start,

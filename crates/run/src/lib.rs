@@ -1,9 +1,10 @@
 //! Result of a run: over sockets, in the simulator, around a callable, or from another tool's file.
 //!
 //! A [`Run`] consists of [`Facts`] (load, machine, versions) and a [`Snapshot`] (the recorded requests).
-//! `truetail-analysis` computes [`Findings`] from it. This crate defines these values, and writes, reads and merges run
-//! folders ([`folder`], [`wire`], [`merge()`], [`Merger`]). It makes no decisions about numbers.
+//! `truetail-analysis` computes [`Findings`] from it. This crate defines these values, and writes, reads, merges and
+//! lists run folders ([`folder`], [`wire`], [`merge()`], [`Merger`], [`catalog`]). It makes no decisions about numbers.
 
+pub mod catalog;
 mod claims;
 mod facts;
 mod findings;

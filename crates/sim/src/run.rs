@@ -1,5 +1,7 @@
 //! Runs of scenarios in virtual time.
 
+use std::collections::BTreeMap;
+
 use truetail_model::driver::Stripe;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions};
 use truetail_model::scenario::Scenario;
@@ -149,6 +151,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         bytes_in: 0,
         notes: stuck_note(end).into_iter().collect(),
         command: None,
+        tags: BTreeMap::new(),
         claims: None,
         stripe: None,
         start: None,

@@ -28,6 +28,8 @@ mod stripe;
 mod target_names;
 mod trace;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use truetail_model::driver::Stripe;
 
@@ -112,6 +114,9 @@ pub struct Facts {
     /// if the run has no command line, or if its parts had different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Labels that the user gave the run, and what the environment says of the commit, the branch and the job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
     /// Statements of the other tool, in a run that was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,

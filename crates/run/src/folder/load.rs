@@ -87,7 +87,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     };
     let verdict = run_file.verdict.clone();
     let gates = run_file.gates.clone();
-    let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..facts_of(run_file) };
+    let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..Facts::from(run_file) };
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         streams.detail = load_streams(source, &streams.times)?;
@@ -128,31 +128,36 @@ fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, Load
     })
 }
 
-fn facts_of(run_file: RunFile) -> Facts {
-    Facts {
-        version: run_file.version,
-        source: run_file.source,
-        started_at_unix_ns: run_file.started_at_unix_ns,
-        elapsed_ns: run_file.elapsed_ns,
-        offered: run_file.scenario,
-        host: run_file.host,
-        generator: run_file.generator.map(|generator| GeneratorStats { messages: run_file.messages, ..generator }),
-        interrupted: run_file.interrupted,
-        cut_short: run_file.cut_short,
-        checkpoint: run_file.checkpoint,
-        bytes_in: run_file.bytes_in,
-        notes: run_file.notes,
-        command: run_file.command,
-        claims: run_file.claims,
-        stripe: run_file.stripe,
-        start: run_file.start,
-        shards: run_file.shards,
-        trace: run_file.trace,
-        by_target: run_file.by_target,
-        checks: run_file.checks,
-        failed_answers: Vec::new(),
-        stream: run_file.stream.map(|stream| stream.facts),
-        sessions: run_file.sessions.map(|sessions| sessions.facts),
+impl From<RunFile> for Facts {
+    /// Returns the facts that `run.json` has. The other files of the folder have more of failed answers, streams and
+    /// sessions.
+    fn from(run_file: RunFile) -> Facts {
+        Facts {
+            version: run_file.version,
+            source: run_file.source,
+            started_at_unix_ns: run_file.started_at_unix_ns,
+            elapsed_ns: run_file.elapsed_ns,
+            offered: run_file.scenario,
+            host: run_file.host,
+            generator: run_file.generator.map(|generator| GeneratorStats { messages: run_file.messages, ..generator }),
+            interrupted: run_file.interrupted,
+            cut_short: run_file.cut_short,
+            checkpoint: run_file.checkpoint,
+            bytes_in: run_file.bytes_in,
+            notes: run_file.notes,
+            command: run_file.command,
+            tags: run_file.tags,
+            claims: run_file.claims,
+            stripe: run_file.stripe,
+            start: run_file.start,
+            shards: run_file.shards,
+            trace: run_file.trace,
+            by_target: run_file.by_target,
+            checks: run_file.checks,
+            failed_answers: Vec::new(),
+            stream: run_file.stream.map(|stream| stream.facts),
+            sessions: run_file.sessions.map(|sessions| sessions.facts),
+        }
     }
 }
 

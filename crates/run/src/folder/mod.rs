@@ -24,6 +24,7 @@ pub use error::{LoadError, PackError, SaveError};
 pub use load::{Loaded, MissingFile, load, load_run_file};
 pub use pack::{is_packed, pack};
 pub use save::{check_free, check_writable, has_files_of_a_run, save, save_page};
+pub(crate) use save::{remove_files, write_file};
 
 /// Facts and findings ([`wire::v1::RunFile`](crate::wire::v1::RunFile)). It is written last and marks a complete run.
 pub const RUN: &str = "run.json";

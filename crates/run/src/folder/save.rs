@@ -1,13 +1,14 @@
 //! Writing of a run folder.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::contents::Contents;
 use super::partial::{PARTIAL, Partial, io_error};
 use super::{
-    CHECKPOINT, FAILED_ANSWERS, PICTURES, REPORT, RUN, SAMPLES, SESSIONS, STREAMS, SaveError, TIMELINE, checkpoint,
+    CHECKPOINT, FAILED_ANSWERS, HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SESSIONS, STREAMS, SaveError, TIMELINE,
+    checkpoint,
 };
 use crate::input;
 use crate::{Findings, Run, wire};
@@ -44,7 +45,7 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     }
     let has = |name: &str| names.contains(&name) && !lacking.contains(&name);
     let known = [REPORT, STREAMS, SESSIONS].iter().chain(&OPTIONAL).chain(&PICTURES);
-    remove_stale(folder, known.filter(|name| !has(name)))?;
+    remove_stale(folder, known.copied().filter(|name| !has(name)))?;
     written.into_iter().try_for_each(Partial::put_in_place)?;
     // The checkpoint is obsolete. If it cannot be removed, it is still ignored, because it is older than `run.json`.
     let _ = fs::remove_file(folder.join(CHECKPOINT));
@@ -55,6 +56,27 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
 /// remains.
 pub fn save_page(folder: &Path, html: &str) -> Result<(), SaveError> {
     Partial::write(folder, REPORT, |out| out.write_all(html.as_bytes()))?.put_in_place()
+}
+
+/// Writes a file of `folder` under a temporary name, and renames it. Fails with [`SaveError::Io`].
+pub(crate) fn write_file(
+    folder: &Path,
+    name: &str,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), SaveError> {
+    Partial::write(folder, name, content)?.put_in_place()
+}
+
+/// Removes every file that truetail writes into a folder of a run, `run.json` last, and no other file.
+pub(crate) fn remove_files(folder: &Path) -> Result<(), SaveError> {
+    let leftovers = fs::read_dir(folder).map_err(io_error(folder))?.filter_map(|entry| {
+        let name = entry.ok()?.file_name().into_string().ok()?;
+        name.contains(PARTIAL).then_some(name)
+    });
+    let known = [HISTOGRAMS, TIMELINE, SAMPLES, FAILED_ANSWERS, STREAMS, SESSIONS, REPORT];
+    let known = known.iter().chain(&PICTURES).chain(&[CHECKPOINT, RUN]).map(|name| (*name).to_owned());
+    let names: Vec<String> = leftovers.chain(known).collect();
+    remove_stale(folder, names.iter().map(String::as_str))
 }
 
 /// Ensures, before any load is sent, that a run can be saved in `folder`: creates the folder, and a test file in it.
@@ -111,7 +133,7 @@ fn holds_a_run(folder: &Path) -> bool {
     input::read(&folder.join(RUN), input::LONGEST).is_ok_and(|text| wire::is_a_run(&String::from_utf8_lossy(&text)))
 }
 
-fn remove_stale<'a>(folder: &Path, mut names: impl Iterator<Item = &'a &'a str>) -> Result<(), SaveError> {
+fn remove_stale<'a>(folder: &Path, mut names: impl Iterator<Item = &'a str>) -> Result<(), SaveError> {
     names.try_for_each(|name| {
         let stale = folder.join(name);
         match fs::remove_file(&stale) {

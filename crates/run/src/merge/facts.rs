@@ -24,6 +24,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.command != part.command {
         whole.command = None;
     }
+    whole.tags.retain(|key, value| part.tags.get(key) == Some(value));
     if whole.trace != part.trace {
         whole.trace = None;
     }

@@ -63,6 +63,9 @@ pub struct RunFile {
     /// Command line of the run, without secrets; omitted if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Labels of the run by key; omitted without labels.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
     /// The run's part of a shared load; omitted if it had all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,
@@ -270,6 +273,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         checkpoint: facts.checkpoint,
         notes: facts.notes.clone(),
         command: facts.command.clone(),
+        tags: facts.tags.clone(),
         stripe: facts.stripe.clone(),
         start: facts.start,
         shards: facts.shards.clone(),

@@ -1,6 +1,7 @@
 //! Tests of writing, reading, merging and refusing run folders.
 
 mod broken;
+mod catalog;
 mod hlog_in_python;
 mod impossible;
 mod merge;

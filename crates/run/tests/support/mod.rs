@@ -123,6 +123,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         bytes_in: snapshot.bytes_in,
         notes: vec!["the preflight met status 404".to_owned()],
         command: Some("truetail run http://127.0.0.1:8080/api -r 1000 -d 20s".to_owned()),
+        tags: [("build".to_owned(), "123".to_owned())].into(),
         claims: None,
         stripe: None,
         start: None,
