@@ -14,6 +14,7 @@
 //! | `live` | live view of a run, and its checkpoints |
 //! | `background` | threads that work beside a run |
 //! | `judging` | processing of a run's result |
+//! | `labels` | labels of a run: name, command line, commit and others |
 //! | `page`, `command_line` | page of a run, and its command line without secrets |
 //! | `gating` | gates of `--slo` and `--fail-if`: outcome, files, exit code |
 //! | `baseline` | baseline that a run is compared with |
@@ -31,6 +32,7 @@ mod error;
 mod export;
 mod gating;
 mod judging;
+mod labels;
 mod live;
 mod output;
 mod output_folder;

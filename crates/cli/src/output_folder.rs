@@ -116,11 +116,14 @@ fn check_kept(save_to: &SaveTo) -> Result<()> {
 
 /// Lock on a folder, released at the latest when the process ends.
 #[derive(Debug)]
-struct Claim(#[allow(dead_code, reason = "open as long as the claim lasts")] Option<File>);
+pub struct Claim(#[allow(dead_code, reason = "open as long as the claim lasts")] Option<File>);
 
 impl Claim {
     /// Locks an existing folder. On a file system without locks it does nothing.
-    fn on(path: &Path) -> Result<Claim> {
+    ///
+    /// # Errors
+    /// If another process has locked it.
+    pub fn on(path: &Path) -> Result<Claim> {
         let Ok(folder) = File::open(path) else { return Ok(Claim(None)) };
         match folder.try_lock() {
             Ok(()) => Ok(Claim(Some(folder))),

@@ -15,6 +15,7 @@
 //! | [`league`] | load tools compared |
 //! | [`labs`] | the labs of `truetail simulate` |
 //! | `run_table` | several runs in a row |
+//! | `run_list` | saved runs |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
 //! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
 //! | `vllm` | a run of a language model under the names of vLLM's benchmark |
@@ -44,6 +45,7 @@ pub mod number;
 mod output_file;
 pub mod plot;
 mod progress;
+mod run_list;
 mod run_table;
 mod sparkline;
 pub mod style;
@@ -70,6 +72,7 @@ pub use live_state::LiveState;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
+pub use run_list::{run_list, run_list_json, run_list_line, utc};
 pub use run_table::{RunEntry, RunLine, run_table, runs_json};
 pub use sparkline::line as sparkline;
 pub use style::Style;

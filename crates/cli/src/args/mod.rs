@@ -22,6 +22,7 @@ pub mod grpc;
 pub mod grpc_verb;
 pub mod k8s;
 pub mod lab;
+pub mod labels;
 pub mod live;
 pub mod man;
 pub mod merge;
@@ -31,6 +32,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod run_options;
+pub mod runs;
 pub mod screen;
 pub mod serve;
 pub mod several;
@@ -90,6 +92,7 @@ pub enum Command {
     Lab(lab::LabArgs),
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
+    Runs(runs::RunsArgs),
     Merge(merge::MergeArgs),
     K8s(k8s::K8sArgs),
     Flow(flow_verb::FlowVerbArgs),
@@ -122,6 +125,7 @@ impl Command {
             | Command::Lab(_)
             | Command::Certify(_)
             | Command::Report(_)
+            | Command::Runs(_)
             | Command::Merge(_)
             | Command::Correct(_)
             | Command::Completions(_)

@@ -15,6 +15,7 @@ use super::checks::CheckArgs;
 use super::flow::FlowArgs;
 use super::gates::GateArgs;
 use super::grpc::GrpcArgs;
+use super::labels::LabelArgs;
 use super::live::LiveArgs;
 use super::messages::MessageArgs;
 use super::page::{RunPageArgs, TypedArgs};
@@ -253,6 +254,8 @@ pub struct RunArgs {
     pub vllm: VllmArgs,
     #[command(flatten)]
     pub typed: TypedArgs,
+    #[command(flatten)]
+    pub labels: LabelArgs,
     /// Save the run in this folder [default: a new folder under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,

@@ -93,7 +93,9 @@ fn one_of(
 ) -> Result<RunArgs> {
     let (run, options) = file.run(name).map_err(usage_error)?;
     let words = words(over(options, typed), command);
-    let args = parse_run(words).map_err(|error| usage_error(format!("[run.{run}] of {shown}: {}", error.message)))?;
+    let mut args =
+        parse_run(words).map_err(|error| usage_error(format!("[run.{run}] of {shown}: {}", error.message)))?;
+    args.labels.name = Some(run.to_owned());
     if !has_target(&args) {
         return Err(usage_error(format!("[run.{run}] of {shown} has no URL; add url = \"http://HOST:PORT/PATH\"")));
     }

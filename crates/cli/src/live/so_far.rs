@@ -7,6 +7,7 @@ use truetail_run::{Findings, GeneratorStats, Run, RunSource};
 
 use super::due::DueArrivals;
 use crate::judging::Judge;
+use crate::labels::RunLabels;
 
 /// Access to a run for observers.
 #[derive(Clone, Debug)]
@@ -14,8 +15,7 @@ pub struct FeedSource {
     pub plan: Plan,
     pub control: Control,
     pub judge: Judge,
-    /// Command line, without secrets.
-    pub command: String,
+    pub labels: RunLabels,
 }
 
 /// A run in progress, as if it had been stopped at this moment.
@@ -41,7 +41,7 @@ impl SoFar {
     /// Returns the run with closed books, and its findings; `None` before it has begun. Asks the workers for their
     /// records, and costs them nothing else.
     pub fn now(&mut self) -> Option<(Run, Findings)> {
-        let FeedSource { plan, control, judge, command } = &self.source;
+        let FeedSource { plan, control, judge, labels } = &self.source;
         // Read before the records, which therefore hold everything due by then.
         let elapsed = control.elapsed()?;
         // Arrivals due between the last look and the stop count once they are begun.
@@ -50,7 +50,7 @@ impl SoFar {
             self.due.advance(Timestamp(control.begins_after().0), Timestamp(elapsed.0));
         }
         let mut so_far = run_so_far(plan, control.recorded_so_far()?, elapsed);
-        so_far.facts.command = Some(command.clone());
+        labels.clone().add_to(&mut so_far.facts);
         so_far.facts.stripe = plan.stripe_facts();
         so_far.facts.started_at_unix_ns = control.started_at_unix_ns();
         Some(judge.judge_so_far(truetail_analysis::stopped_now(so_far, self.due.by_second())))

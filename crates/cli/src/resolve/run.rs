@@ -16,6 +16,7 @@ use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
 use crate::judging::Observed;
+use crate::labels::RunLabels;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 use crate::vllm;
@@ -82,8 +83,7 @@ pub struct ResolvedRun {
     pub live: LiveArgs,
     /// Files to write besides the run folder.
     pub files: RunFiles,
-    /// Command line, without secrets.
-    pub command: String,
+    pub labels: RunLabels,
 }
 
 /// Files to write besides the run folder.
@@ -97,7 +97,7 @@ pub struct RunFiles {
 
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
-    let command = command_line::for_run(&args);
+    let labels = RunLabels::new(&args.labels, command_line::for_run(&args));
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
     let flows = flow::flows(&mut args)?;
@@ -180,7 +180,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         },
         live: args.live,
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
-        command,
+        labels,
     })
 }
 

@@ -10,6 +10,7 @@ use super::prepared::{Prepared, name_of};
 use crate::baseline::Baseline;
 use crate::error::{Result, runtime_error};
 use crate::judging::Judge;
+use crate::labels::RunLabels;
 use crate::live::{Checkpoints, FeedSource, LiveStates, RunningView, Watch};
 use crate::output_folder::OutputFolder;
 use crate::progress::{Figures, ProgressReporter};
@@ -71,8 +72,8 @@ impl Prepared {
         let cut_warmup = stop_conditions.cut_warmup;
         let judge = Judge { gating: resolved.gating, observed: resolved.observed, cut_warmup };
         let control = Control::new();
-        let command = resolved.command;
-        let source = FeedSource { plan, control: control.clone(), judge, command: command.clone() };
+        let labels = resolved.labels;
+        let source = FeedSource { plan, control: control.clone(), judge, labels: labels.clone() };
         let checkpoints = folder.as_ref().map(|folder| Checkpoints::start(folder.path(), source.clone()));
         let views = views.start(source.clone())?;
         let FeedSource { plan, judge, .. } = source;
@@ -80,8 +81,7 @@ impl Prepared {
             notes: tried.into_iter().chain(notes).collect(),
             stop_conditions,
             quiet: printing.quiet,
-            scenario: None,
-            command: Some(command),
+            labels,
             control,
             watched: views.watched(),
             for_machines,
@@ -106,15 +106,12 @@ impl Prepared {
 /// Settings of a run besides its plan.
 #[derive(Clone, Debug, Default)]
 pub struct RunContext {
-    /// Name of the scenario, if any.
-    pub scenario: Option<String>,
+    pub labels: RunLabels,
     /// Notes for the run.
     pub notes: Vec<String>,
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
-    /// Command line, without secrets.
-    pub command: Option<String>,
     /// Control of the run, for observers.
     pub control: Control,
     /// States of the run, if `--watch` shows them.
@@ -150,8 +147,7 @@ fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) -> R
     let by_key = watch.as_ref().is_some_and(Watch::stopped_by_key);
     drop(watch);
     let mut run = measured.map_err(runtime_error)?.into_checked_run(plan, &control).map_err(runtime_error)?;
-    run.facts.offered.name = context.scenario;
-    run.facts.command = context.command;
+    context.labels.add_to(&mut run.facts);
     let stopped = signal.filter(|_| run.facts.cut_short == Some(true));
     let stopped = stopped.map(|signal| {
         truetail_report::stopped_early(&run, if by_key { Watch::STOP_KEY } else { signals::name_of(signal) })

@@ -18,6 +18,7 @@ mod merge;
 mod named_run;
 mod report;
 mod run;
+mod runs;
 mod serve;
 mod several;
 mod simulate;
@@ -45,6 +46,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Certify(args) => certify::certify(args),
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
+        Command::Runs(args) => runs::runs(args),
         Command::Merge(args) => merge::merge(args),
         Command::K8s(args) => k8s::k8s(args),
         Command::Flow(args) => flow::flow(args),

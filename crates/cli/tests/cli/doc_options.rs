@@ -35,6 +35,9 @@ fn options_of(dir: &TestDir, verb: &str) -> BTreeSet<String> {
             .flat_map(|inner| options(dir, &["flow", inner]))
             .collect(),
         "grpc" => ["list", "describe"].iter().flat_map(|inner| options(dir, &["grpc", inner])).collect(),
+        "runs" => {
+            [&["runs"][..], &["runs", "rm"], &["runs", "keep"]].iter().flat_map(|inner| options(dir, inner)).collect()
+        }
         "k8s" => ["render", "run"].iter().flat_map(|inner| options(dir, &["k8s", inner])).collect(),
         _ => options(dir, &[verb]),
     }

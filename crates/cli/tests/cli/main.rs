@@ -38,6 +38,7 @@ mod raw_server;
 mod redirects;
 mod requests;
 mod result;
+mod runs;
 mod serve;
 mod several;
 mod simulate;

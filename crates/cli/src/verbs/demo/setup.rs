@@ -14,6 +14,7 @@ use truetail_server::{Server, ServerOptions, ServerTruth};
 use crate::after_load::AfterLoad;
 use crate::error::{Result, runtime_error};
 use crate::gating::Gating;
+use crate::labels::RunLabels;
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::stages::{Judged, RunContext, measure};
@@ -97,8 +98,11 @@ impl DemoSetup {
         let url = format!("http://{}{}", server.addr(), self.scenario.path);
         let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(runtime_error)?;
         let context = RunContext {
-            scenario: Some(self.scenario.name.clone()),
-            command: Some(self.command.clone()),
+            labels: RunLabels {
+                name: Some(self.scenario.name.clone()),
+                command: Some(self.command.clone()),
+                ..RunLabels::default()
+            },
             quiet: self.quiet,
             ..RunContext::default()
         };
