@@ -22,6 +22,7 @@
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |
 //! | [`compare`] | whether something got slower |
+//! | [`history`] | when something got slower, in a series of runs |
 //! | [`audit`] | whether a client stopped sending while something was slow, from its own file |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`never_sent`] | the requests that a closed loop never sent |
@@ -43,6 +44,7 @@ mod exceedance;
 mod fidelity;
 pub mod figures;
 pub mod gates;
+pub mod history;
 mod ideal_answers;
 pub mod league;
 mod levels;

@@ -32,7 +32,7 @@ pub fn objections_except(
         });
     let Some((first_name, first, _)) = all.first() else { return Vec::new() };
     let differing = all.iter().skip(1).flat_map(|(name, run, _)| {
-        differences(&first.facts, &run.facts, expected)
+        differences_except(expected, &first.facts, &run.facts)
             .into_iter()
             .map(move |(what, first, other)| format!("{what} is {first} in {first_name} and {other} in {name}"))
     });
@@ -54,8 +54,13 @@ fn is_same(a: &Run, b: &Run) -> bool {
     started && a.snapshot.tally == b.snapshot.tally && a.snapshot.last_end == b.snapshot.last_end
 }
 
-/// Returns the settings that differ and can change response times of the same service: name, and both values.
-fn differences(a: &Facts, b: &Facts, expected: ExpectedDifference) -> Vec<(&'static str, String, String)> {
+/// Returns the settings that differ, except for the `expected` difference, and can change response times of the same
+/// service: name, and both values.
+pub(crate) fn differences_except(
+    expected: ExpectedDifference,
+    a: &Facts,
+    b: &Facts,
+) -> Vec<(&'static str, String, String)> {
     let x = &a.offered;
     let y = &b.offered;
     let generator = |facts: &Facts| facts.generator.clone();

@@ -10,6 +10,7 @@ mod gate;
 mod quantiles;
 mod ratio;
 
+pub(crate) use comparable::differences_except;
 pub use comparable::{ExpectedDifference, objections, objections_except};
 pub use estimate::{Interval, RunEstimate};
 pub use gate::{CompareGate, CompareGateError};

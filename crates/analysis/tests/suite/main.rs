@@ -6,6 +6,7 @@ mod audit_any;
 mod bracket;
 mod compare;
 mod gates;
+mod history;
 mod league;
 mod long_runs;
 mod low_rates;

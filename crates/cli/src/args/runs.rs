@@ -52,12 +52,19 @@ pub enum RunsVerb {
     Keep(RunsKeepArgs),
 }
 
-/// A folder of runs, and conditions.
+/// A folder of runs, and conditions on them.
 #[derive(Args, Clone, Debug)]
 pub struct RunsPlaceArgs {
     /// Folder that holds the folders of runs
     #[arg(value_name = "DIR", default_value = PARENT)]
     pub dir: PathBuf,
+    #[command(flatten)]
+    pub which: WhichRunsArgs,
+}
+
+/// Conditions on runs.
+#[derive(Args, Clone, Default, Debug)]
+pub struct WhichRunsArgs {
     /// Only runs with this text in their name or URL
     #[arg(long, value_name = "TEXT", help_heading = "Which runs")]
     pub target: Option<String>,
@@ -75,7 +82,7 @@ pub struct RunsPlaceArgs {
     pub tag: Vec<TagFilter>,
 }
 
-impl RunsPlaceArgs {
+impl WhichRunsArgs {
     /// Returns the conditions.
     pub fn filter(&self) -> RunFilter {
         RunFilter {
@@ -191,7 +198,8 @@ mod tests {
         assert_eq!(instant("1970-01-02").map(unix_ns), Ok(day));
         assert_eq!(instant("1970-01-02 00:00:01").map(unix_ns), Ok(day + 1_000_000_000));
         assert_eq!(instant("1970-01-02T00:00:01Z").map(unix_ns), Ok(day + 1_000_000_000));
-        let week = SystemTime::now().duration_since(instant("7d").expect("a time")).expect("it is past");
+        let week_ago = instant("7d").expect("a time");
+        let week = SystemTime::now().duration_since(week_ago).expect("it is past");
         assert!(week >= Duration::from_secs(7 * 86_400), "{week:?}");
         for text in ["", "yesterday", "7", "1970-13-01"] {
             assert!(instant(text).is_err(), "{text}");

@@ -1,0 +1,128 @@
+//! Conditions under which a series fails: `p99 slower than 5%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_run::{GateFinding, GateState};
+
+use super::levels::Level;
+use super::scan::FEWEST_RUNS;
+use super::series::{History, PercentileHistory};
+use crate::figures::quantile_name;
+
+/// Percentiles that a condition may name.
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// A condition under which a series fails: its newest level is slower, by more than a share, than the fastest level
+/// before it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HistoryGate {
+    text: String,
+    q: f64,
+    share: f64,
+}
+
+/// Error for a text that is not a valid condition: one line, which quotes the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HistoryGateError(String);
+
+impl fmt::Display for HistoryGateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for HistoryGateError {}
+
+impl FromStr for HistoryGate {
+    type Err = HistoryGateError;
+
+    fn from_str(text: &str) -> Result<HistoryGate, HistoryGateError> {
+        let text = text.trim();
+        let malformed = || {
+            HistoryGateError(format!(
+                "'{text}' is not a condition; write PERCENTILE slower than SHARE, such as 'p99 slower than 5%'"
+            ))
+        };
+        let (name, share) = text.split_once("slower than").ok_or_else(malformed)?;
+        let percent = name.trim().strip_prefix('p').ok_or_else(malformed)?;
+        let q = crate::gates::part_of_one(percent).ok_or_else(malformed)?;
+        if !QUANTILES.contains(&q) {
+            let names = QUANTILES.map(quantile_name).join(", ");
+            let problem =
+                format!("'{text}' names a percentile that no history looks at; the ones that it does: {names}");
+            return Err(HistoryGateError(problem));
+        }
+        let share = share.trim().strip_suffix('%').ok_or_else(malformed)?.trim_end().parse::<f64>().ok();
+        let share = share.filter(|share| share.is_finite() && *share >= 0.0).ok_or_else(malformed)? / 100.0;
+        Ok(HistoryGate { text: text.to_owned(), q, share })
+    }
+}
+
+impl HistoryGate {
+    /// Decides the condition. It fails if the whole interval of the ratio is beyond the limit, and is open if a part of
+    /// it is, or if a shift as large as the limit could have been missed.
+    pub fn judge(&self, history: &History) -> GateFinding {
+        let found = history.percentiles.iter().find(|percentile| percentile.q == self.q);
+        let (state, ratio, message) = match found.filter(|found| found.points.len() >= FEWEST_RUNS) {
+            None => {
+                let runs = found.map_or(0, |found| found.points.len());
+                let message = format!("{runs} comparable runs have this percentile, and {FEWEST_RUNS} are needed");
+                (GateState::Open, None, message)
+            }
+            Some(found) => self.judge_levels(found),
+        };
+        GateFinding {
+            text: self.text.clone(),
+            state,
+            value_ns: None,
+            limit_ns: None,
+            value: ratio.map(|ratio| ratio - 1.0),
+            limit: Some(self.share),
+            message,
+        }
+    }
+
+    fn judge_levels(&self, found: &PercentileHistory) -> (GateState, Option<f64>, String) {
+        let shown = format!("a shift of {:.1} % would show within 5 runs", found.smallest_shown * 100.0);
+        let (newest, before) = found.levels.split_last().expect("points have a level");
+        let Some(fastest) = before.iter().min_by(|a, b| a.value.total_cmp(&b.value)) else {
+            let is_fine = found.smallest_shown <= self.share;
+            let state = if is_fine { GateState::Holds } else { GateState::Open };
+            let help = if is_fine { "" } else { "; longer runs show less" };
+            return (state, Some(1.0), format!("no change found; {shown}{help}"));
+        };
+        let (low, high) = newest.ratio_to(fastest);
+        let limit = (1.0 + self.share).ln();
+        let state = match (low > limit, high > limit) {
+            (true, _) => GateState::Fails,
+            (false, true) => GateState::Open,
+            (false, false) => GateState::Holds,
+        };
+        let ratio = (newest.value - fastest.value).exp();
+        (state, Some(ratio), format!("{} against the fastest level before", change(newest, fastest)))
+    }
+}
+
+/// Formats `+15.2 % (+13.1 … +17.4 %)`.
+fn change(newest: &Level, other: &Level) -> String {
+    let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
+    let (low, high) = newest.ratio_to(other);
+    format!("{:+.1} % ({:+.1} … {:+.1} %)", percent(newest.value - other.value), percent(low), percent(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_names_a_percentile_and_a_share() {
+        let gate: HistoryGate = " p99 slower than 5 % ".parse().expect("a condition");
+        assert_eq!((gate.q, gate.share), (0.99, 0.05));
+        for text in
+            ["p99", "p99 slower than", "p99 slower than -1%", "p99 slower than 5", "p99 > 5ms", "p75 slower than 5%"]
+        {
+            assert!(text.parse::<HistoryGate>().is_err(), "{text}");
+        }
+    }
+}
