@@ -215,7 +215,7 @@ fn basis(comparison: &Comparison) -> &'static str {
     }
 }
 
-fn gate_line(gate: &GateFinding, style: Style) -> String {
+pub(crate) fn gate_line(gate: &GateFinding, style: Style) -> String {
     let emphasis = match gate.state {
         GateState::Holds => Emphasis::Good,
         GateState::Fails => Emphasis::Bad,

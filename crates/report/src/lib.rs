@@ -11,6 +11,7 @@
 //! | `capacity` | a search for capacity |
 //! | `audit` | the audit and the correction of another tool's result file |
 //! | `compare` | comparison of runs |
+//! | `history` | a series of runs and its changes |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | the labs of `truetail simulate` |
@@ -32,6 +33,7 @@ mod capacity_json;
 mod compare;
 mod comparison;
 mod hgrm;
+mod history;
 mod json;
 mod junit;
 pub mod labs;
@@ -66,6 +68,7 @@ pub use compare::{
 };
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
+pub use history::{HistoryReport, history_json, history_text};
 pub use json::pretty_json;
 pub use junit::{JunitSuite, junit};
 pub use live_state::LiveState;

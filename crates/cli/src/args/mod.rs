@@ -20,6 +20,7 @@ pub mod foreign;
 pub mod gates;
 pub mod grpc;
 pub mod grpc_verb;
+pub mod history;
 pub mod k8s;
 pub mod lab;
 pub mod labels;
@@ -93,6 +94,7 @@ pub enum Command {
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
     Runs(runs::RunsArgs),
+    History(history::HistoryArgs),
     Merge(merge::MergeArgs),
     K8s(k8s::K8sArgs),
     Flow(flow_verb::FlowVerbArgs),
@@ -126,6 +128,7 @@ impl Command {
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Runs(_)
+            | Command::History(_)
             | Command::Merge(_)
             | Command::Correct(_)
             | Command::Completions(_)

@@ -11,6 +11,7 @@ mod explore;
 mod flow;
 mod foreign;
 mod grpc;
+mod history;
 mod k8s;
 mod lab;
 mod man;
@@ -47,6 +48,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
         Command::Runs(args) => runs::runs(args),
+        Command::History(args) => history::history(&args),
         Command::Merge(args) => merge::merge(args),
         Command::K8s(args) => k8s::k8s(args),
         Command::Flow(args) => flow::flow(args),

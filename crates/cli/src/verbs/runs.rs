@@ -49,7 +49,7 @@ pub(super) fn chosen(place: &RunsPlaceArgs, index_use: IndexUse) -> Result<Vec<S
     for (folder, why) in unreadable {
         output::note(&format!("{folder} is left out: {why}"));
     }
-    let filter = place.filter();
+    let filter = place.which.filter();
     Ok(runs.into_iter().filter(|run| filter.keeps(run)).collect())
 }
 
@@ -70,7 +70,7 @@ pub(super) fn catalog_of(parent: &Path, index_use: IndexUse) -> Result<Catalog> 
 }
 
 fn remove(args: RunsRemoveArgs) -> Result<ExitCode> {
-    match (args.place.filter().is_empty(), args.all) {
+    match (args.place.which.filter().is_empty(), args.all) {
         (true, false) => {
             let help = "name a condition, such as --before 30d, or --all for every run in the folder";
             return Err(usage_error(format!("'truetail runs rm' does not say which runs to remove; {help}")));

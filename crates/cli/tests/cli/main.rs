@@ -24,6 +24,7 @@ mod grpc;
 mod habits;
 mod hard_times;
 mod help;
+mod history;
 mod http2;
 mod interrupt;
 mod k8s;

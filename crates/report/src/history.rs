@@ -1,0 +1,163 @@
+//! A series of runs and its changes, as text and as JSON.
+
+use serde::Serialize;
+use truetail_analysis::figures::quantile_name;
+use truetail_analysis::history::{Change, FEWEST_RUNS, History, Member, PercentileHistory};
+use truetail_run::GateFinding;
+
+use crate::compare::gate_line;
+use crate::json::pretty_json;
+use crate::number;
+use crate::style::Style;
+
+/// A series of runs with the results of its conditions.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HistoryReport {
+    /// The series.
+    pub history: History,
+    /// Results of the conditions.
+    pub gates: Vec<GateFinding>,
+}
+
+/// Returns the text for a terminal.
+pub fn history_text(report: &HistoryReport, style: Style) -> String {
+    let History { runs, percentiles } = &report.history;
+    let used = runs.iter().filter(|run| run.left_out.is_none()).count();
+    let left_out: Vec<_> = runs.iter().filter_map(|run| Some((run, run.left_out.as_ref()?))).collect();
+    let mut lines = vec![format!("{} of one load, {} left out", runs_of(used), left_out.len())];
+    lines.extend(left_out.into_iter().map(|(run, why)| format!("  {}: {why}", run.folder)));
+    lines.push(String::new());
+    let sentences: Vec<String> = percentiles.iter().flat_map(|found| sentences(found, runs)).collect();
+    lines.extend(sentences);
+    lines.extend(without_change(percentiles));
+    let lines = lines.into_iter().map(|line| style.printable(&line));
+    let text: String = lines.map(|line| line + "\n").collect();
+    let gates: String = report.gates.iter().map(|gate| gate_line(gate, style)).collect();
+    text + &gates
+}
+
+/// Returns a sentence about each change of a percentile: `p99 12.10ms → 14.00ms (+13.0 … +18.2 %) between run A
+/// (commit a) and run B (commit b)`.
+fn sentences(found: &PercentileHistory, runs: &[Member]) -> Vec<String> {
+    found.changes.iter().map(|change| sentence(found.q, change, runs)).collect()
+}
+
+fn sentence(q: f64, change: &Change, runs: &[Member]) -> String {
+    let time = |ns: f64| number::time(ns.round() as u64);
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    format!(
+        "{} {} → {} ({:+.1} … {:+.1} %) between {} and {}",
+        quantile_name(q),
+        time(change.before_ns),
+        time(change.after_ns),
+        percent(change.low),
+        percent(change.high),
+        named(&runs[change.before]),
+        named(&runs[change.after]),
+    )
+}
+
+fn named(run: &Member) -> String {
+    match &run.commit {
+        Some(commit) => format!("{} (commit {commit})", run.folder),
+        None => run.folder.clone(),
+    }
+}
+
+/// Says of the percentiles without a change which shift they would show, or how many runs they have.
+fn without_change(percentiles: &[PercentileHistory]) -> Vec<String> {
+    let line = |found: &PercentileHistory| {
+        let name = quantile_name(found.q);
+        let runs = found.points.len();
+        match runs < FEWEST_RUNS {
+            true => format!("{name} cannot tell: {} have it, and {FEWEST_RUNS} are needed", runs_of(runs)),
+            false => format!(
+                "{name} no change found in {}; a shift of {:.1} % would show within 5 more",
+                runs_of(runs),
+                found.smallest_shown * 100.0
+            ),
+        }
+    };
+    percentiles.iter().filter(|found| found.changes.is_empty()).map(line).collect()
+}
+
+fn runs_of(n: usize) -> String {
+    if n == 1 { "1 run".to_owned() } else { format!("{n} runs") }
+}
+
+#[derive(Serialize)]
+struct HistoryFile<'a> {
+    schema: &'static str,
+    runs: Vec<MemberEntry<'a>>,
+    changes: Vec<ChangeEntry<'a>>,
+    percentiles: Vec<PercentileEntry>,
+    gates: &'a [GateFinding],
+}
+
+#[derive(Serialize)]
+struct MemberEntry<'a> {
+    folder: &'a str,
+    used: bool,
+    why: Option<&'a str>,
+    commit: Option<&'a str>,
+}
+
+impl<'a> MemberEntry<'a> {
+    fn new(member: &'a Member) -> MemberEntry<'a> {
+        MemberEntry {
+            folder: &member.folder,
+            used: member.left_out.is_none(),
+            why: member.left_out.as_deref(),
+            commit: member.commit.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ChangeEntry<'a> {
+    q: f64,
+    before: &'a str,
+    after: &'a str,
+    before_ns: u64,
+    after_ns: u64,
+    ratio: f64,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Serialize)]
+struct PercentileEntry {
+    q: f64,
+    runs: usize,
+    smallest_shown: Option<f64>,
+}
+
+/// Returns JSON, version 1.
+pub fn history_json(report: &HistoryReport) -> String {
+    let History { runs, percentiles } = &report.history;
+    let change = |q: f64, change: &Change| ChangeEntry {
+        q,
+        before: &runs[change.before].folder,
+        after: &runs[change.after].folder,
+        before_ns: change.before_ns.round() as u64,
+        after_ns: change.after_ns.round() as u64,
+        ratio: change.ratio,
+        low: change.low,
+        high: change.high,
+    };
+    let percentile = |found: &PercentileHistory| PercentileEntry {
+        q: found.q,
+        runs: found.points.len(),
+        smallest_shown: Some(found.smallest_shown).filter(|_| found.points.len() >= FEWEST_RUNS),
+    };
+    pretty_json(&HistoryFile {
+        schema: "truetail.history/1",
+        runs: runs.iter().map(MemberEntry::new).collect(),
+        changes: percentiles
+            .iter()
+            .flat_map(|found| found.changes.iter().map(|one| change(found.q, one)).collect::<Vec<_>>())
+            .collect(),
+        percentiles: percentiles.iter().map(percentile).collect(),
+        gates: &report.gates,
+    })
+}
