@@ -10,6 +10,8 @@ pub(crate) const DATA_ROOM_KEPT: usize = 4 * 1024;
 const MAX_NAME_BYTES: usize = 6;
 /// The type of events that report an error.
 const ERROR_TYPE: &[u8] = b"error";
+/// The beginning of most lines, which is read at once if it is in one piece.
+const DATA_FIELD: &[u8] = b"data:";
 /// Byte order mark of UTF-8, allowed before the first line.
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
@@ -125,6 +127,10 @@ impl EventParser {
             }
             let used = match self.at {
                 At::Mark(seen) => self.mark(seen, *first),
+                At::LineStart if rest.starts_with(DATA_FIELD) => {
+                    self.at = At::ValueStart;
+                    DATA_FIELD.len()
+                }
                 At::LineStart | At::Name(_) => self.beginning(*first, on_event),
                 At::ValueStart => {
                     self.at = At::Value;

@@ -79,7 +79,10 @@ impl StreamOptions {
 
     /// Returns true if an event with this data is the end mark.
     pub(crate) fn is_end_mark(&self, data: &[u8]) -> bool {
-        self.end_mark.as_ref().is_some_and(|mark| data.trim_ascii() == mark.trim_ascii().as_bytes())
+        let Some(mark) = &self.end_mark else { return false };
+        // Nearly all events differ in their first byte.
+        let rest = data.trim_ascii_start().strip_prefix(mark.trim_ascii().as_bytes());
+        rest.is_some_and(|rest| rest.trim_ascii_start().is_empty())
     }
 
     /// Returns true if an answer with this head is a stream. Server-sent events must be as a browser accepts them:

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -32,6 +33,8 @@ fn answer_all(mut socket: TcpStream) -> Option<()> {
             "/home" => (if knows { 200 } else { 403 }, ""),
             _ => (302, "Location: /loop\r\n"),
         };
+        // A login takes longer than both of its requests may be late before lateness counts as noise.
+        thread::sleep(if head.first()?.contains("/login") { Duration::from_millis(3) } else { Duration::ZERO });
         let answer = format!("HTTP/1.1 {status} X\r\n{fields}Content-Length: 0\r\n\r\n");
         socket.write_all(answer.as_bytes()).ok()?;
     }

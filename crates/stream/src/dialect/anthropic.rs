@@ -60,8 +60,8 @@ impl Counts {
     }
 }
 
-pub(super) fn read(data: &[u8]) -> Option<Chunk> {
-    let event: Event<'_> = serde_json::from_slice(data).ok()?;
+pub(super) fn read(text: &str) -> Option<Chunk> {
+    let event: Event<'_> = serde_json::from_str(text).ok()?;
     let delta = event.delta.unwrap_or_default();
     let block = event.content_block.unwrap_or_default();
     let one = Choices::first_if(true);

@@ -81,8 +81,8 @@ impl Counts {
     }
 }
 
-pub(super) fn read(data: &[u8]) -> Option<Chunk> {
-    let event: Event = serde_json::from_slice(data).ok()?;
+pub(super) fn read(text: &str) -> Option<Chunk> {
+    let event: Event = serde_json::from_str(text).ok()?;
     let mut chunk = Chunk { is_error: event.error.is_filled, ..Chunk::default() };
     let mut has_answer = false;
     for candidate in &event.candidates {

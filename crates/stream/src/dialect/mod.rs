@@ -40,6 +40,8 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     if data.trim_ascii_start().first() != Some(&b'{') {
         return None;
     }
+    // Once for the whole is faster than for each name and text.
+    let data = str::from_utf8(data).ok()?;
     match api {
         LlmApi::OpenaiChat => openai::read(data, openai::Place::Delta),
         LlmApi::OpenaiCompletions => openai::read(data, openai::Place::Text),

@@ -34,8 +34,8 @@ struct TgiDetails {
     input_length: ValueShape,
 }
 
-pub(super) fn read_tgi(data: &[u8]) -> Option<Chunk> {
-    let event: TgiEvent = serde_json::from_slice(data).ok()?;
+pub(super) fn read_tgi(text: &str) -> Option<Chunk> {
+    let event: TgiEvent = serde_json::from_str(text).ok()?;
     let token = event.token.unwrap_or_default();
     let reason = event.details.and_then(|details| details.finish_reason.0);
     let finish = reason.or(event.generated_text.is_filled.then_some(FinishReason::Other));
@@ -60,8 +60,8 @@ struct LlamaEvent {
     error: ValueShape,
 }
 
-pub(super) fn read_llamacpp(data: &[u8]) -> Option<Chunk> {
-    let event: LlamaEvent = serde_json::from_slice(data).ok()?;
+pub(super) fn read_llamacpp(text: &str) -> Option<Chunk> {
+    let event: LlamaEvent = serde_json::from_str(text).ok()?;
     let finish = event.stop.is_filled.then(|| event.stop_type.0.unwrap_or(FinishReason::Stop));
     // Before the end, the count may be one behind.
     let counted = event.tokens_predicted.number.filter(|_| finish.is_some());
@@ -87,8 +87,8 @@ struct SglangMeta {
     finish_reason: Finish,
 }
 
-pub(super) fn read_sglang(data: &[u8]) -> Option<Chunk> {
-    let event: SglangEvent = serde_json::from_slice(data).ok()?;
+pub(super) fn read_sglang(text: &str) -> Option<Chunk> {
+    let event: SglangEvent = serde_json::from_str(text).ok()?;
     let meta = event.meta_info.unwrap_or_default();
     let usage = meta.completion_tokens.number.map(|output| Usage {
         output,

@@ -22,8 +22,8 @@ struct Line {
     error: ValueShape,
 }
 
-pub(super) fn read(data: &[u8]) -> Option<Chunk> {
-    let line: Line = serde_json::from_slice(data).ok()?;
+pub(super) fn read(text: &str) -> Option<Chunk> {
+    let line: Line = serde_json::from_str(text).ok()?;
     let message = line.message.unwrap_or_default();
     let content = message.content.and(line.response).and(line.thinking.as_reasoning());
     let finish = line.done.is_filled.then(|| line.done_reason.0.unwrap_or(FinishReason::Stop));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use truetail_run::FinishReason;
 
 use super::content::Content;
@@ -19,40 +19,77 @@ pub(super) enum Place {
     Text,
 }
 
-pub(super) fn read(data: &[u8], place: Place) -> Option<Chunk> {
-    let event: Event = serde_json::from_slice(data).ok()?;
-    let choices = event.choices.as_ref();
-    let counted =
-        event.usage.0.or(choices.and_then(|choices| choices.usage)).or(event.x_groq.and_then(|groq| groq.usage.0));
-    let usage = counted.or(event.timings.and_then(Timings::usage));
-    let is_bare_error = choices.is_none() && usage.is_none() && event.message.is_filled && event.code.is_filled;
-    let chunk = choices.map_or(Chunk::default(), |choices| choices.chunk(place));
-    let is_error = event.error.is_filled || event.object.is_error || event.kind.is_error || is_bare_error;
-    Some(Chunk { usage, is_error: chunk.is_error || is_error, ..chunk })
+pub(super) fn read(text: &str, place: Place) -> Option<Chunk> {
+    let mut event = Event::default();
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.deserialize_map(EventVisitor(&mut event)).ok()?;
+    reader.end().ok()?;
+    let counted = event.usage.or(event.choices.usage).or(event.groq).or(event.timings);
+    let is_bare_error = !event.has_choices && counted.is_none() && event.has_message && event.has_code;
+    let chunk = event.choices.chunk(place);
+    Some(Chunk { usage: counted, is_error: chunk.is_error || event.is_error || is_bare_error, ..chunk })
 }
 
-/// An event. Errors are `{"error": …}`; `{"object": "error", …}` in older versions of vLLM, `{"type": "error", …}` or
-/// `{"code": …, "message": …}` in gateways.
-#[derive(Deserialize)]
+/// An event, filled in as it is read. Errors are `{"error": …}`; `{"object": "error", …}` in older versions of vLLM,
+/// `{"type": "error", …}` or `{"code": …, "message": …}` in gateways.
+#[derive(Default)]
 struct Event {
-    #[serde(default)]
-    choices: Option<ChoiceList>,
-    #[serde(default)]
-    usage: ReadUsage,
-    #[serde(default)]
-    error: ValueShape,
-    #[serde(default)]
-    object: ValueShape,
-    #[serde(default, rename = "type")]
-    kind: ValueShape,
-    #[serde(default)]
-    code: ValueShape,
-    #[serde(default)]
-    message: ValueShape,
-    #[serde(default)]
-    x_groq: Option<Groq>,
-    #[serde(default)]
-    timings: Option<Timings>,
+    has_choices: bool,
+    choices: ChoiceList,
+    usage: Option<Usage>,
+    groq: Option<Usage>,
+    timings: Option<Usage>,
+    is_error: bool,
+    has_code: bool,
+    has_message: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum EventMember {
+    Choices,
+    Usage,
+    Error,
+    Object,
+    Type,
+    Code,
+    Message,
+    XGroq,
+    Timings,
+    #[serde(other)]
+    Other,
+}
+
+struct EventVisitor<'a>(&'a mut Event);
+
+impl<'de> Visitor<'de> for EventVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let event = self.0;
+        while let Some(member) = members.next_key()? {
+            match member {
+                EventMember::Choices => event.has_choices |= members.next_value_seed(Choosing(&mut event.choices))?,
+                EventMember::Usage => event.usage = members.next_value::<ReadUsage>()?.0,
+                EventMember::Error => event.is_error |= members.next_value::<ValueShape>()?.is_filled,
+                EventMember::Object | EventMember::Type => {
+                    event.is_error |= members.next_value::<ValueShape>()?.is_error;
+                }
+                EventMember::Code => event.has_code = members.next_value::<ValueShape>()?.is_filled,
+                EventMember::Message => event.has_message = members.next_value::<ValueShape>()?.is_filled,
+                EventMember::XGroq => event.groq = members.next_value::<Option<Groq>>()?.and_then(|groq| groq.usage.0),
+                EventMember::Timings => {
+                    event.timings = members.next_value::<Option<Timings>>()?.and_then(Timings::usage);
+                }
+                EventMember::Other => drop(members.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Groq sends its usage here.
@@ -80,35 +117,75 @@ impl Timings {
     }
 }
 
-#[derive(Deserialize)]
+/// A choice, filled in as it is read.
+#[derive(Default)]
 struct Choice {
-    #[serde(default)]
-    index: ValueShape,
-    #[serde(default)]
+    index: u64,
     text: Option<Content>,
-    #[serde(default)]
     delta: Option<Delta>,
-    #[serde(default)]
-    message: ValueShape,
-    #[serde(default)]
-    finish_reason: Finish,
-    #[serde(default)]
-    error: ValueShape,
+    has_message: bool,
+    finish_reason: Option<FinishReason>,
+    has_error: bool,
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum ChoiceMember {
+    Index,
+    Text,
+    Delta,
+    Message,
+    FinishReason,
+    Error,
     /// Moonshot sends its usage here.
-    #[serde(default)]
-    usage: ReadUsage,
+    Usage,
+    #[serde(other)]
+    Other,
 }
 
 impl Choice {
     fn of_delta(&self) -> Delta {
-        let elsewhere = self.text.is_some_and(Content::is_filled) || self.message.is_filled;
+        let elsewhere = self.text.is_some_and(Content::is_filled) || self.has_message;
         self.delta.unwrap_or(Delta { is_unknown: elsewhere, ..Delta::default() })
     }
 
     fn of_text(&self) -> Delta {
-        let elsewhere = self.delta.is_some_and(Delta::is_filled) || self.message.is_filled;
+        let elsewhere = self.delta.is_some_and(Delta::is_filled) || self.has_message;
         let content = self.text.unwrap_or_default();
         Delta { content, is_unknown: self.text.is_none() && elsewhere }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Choice {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Choice {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a choice")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(member) = members.next_key()? {
+            match member {
+                ChoiceMember::Index => self.index = members.next_value::<ValueShape>()?.number.unwrap_or(0),
+                ChoiceMember::Text => self.text = members.next_value()?,
+                ChoiceMember::Delta => self.delta = members.next_value()?,
+                ChoiceMember::Message => self.has_message = members.next_value::<ValueShape>()?.is_filled,
+                ChoiceMember::FinishReason => self.finish_reason = members.next_value::<Finish>()?.0,
+                ChoiceMember::Error => self.has_error = members.next_value::<ValueShape>()?.is_filled,
+                ChoiceMember::Usage => self.usage = members.next_value::<ReadUsage>()?.0,
+                ChoiceMember::Other => drop(members.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -146,19 +223,19 @@ impl Found {
 
 impl ChoiceList {
     fn add(&mut self, choice: &Choice) {
-        let Some(one) = Choices::one(choice.index.number.unwrap_or(0)) else {
+        let Some(one) = Choices::one(choice.index) else {
             self.has_far = true;
             return;
         };
         self.choices = self.choices.and(one);
         self.of_delta.add(one, choice.of_delta());
         self.of_text.add(one, choice.of_text());
-        if let Some(reason) = choice.finish_reason.0 {
+        if let Some(reason) = choice.finish_reason {
             self.finished = self.finished.and(one);
             self.finish = Some(reason);
         }
-        self.has_error |= choice.error.is_filled || choice.finish_reason.0 == Some(FinishReason::Error);
-        self.usage = choice.usage.0.or(self.usage);
+        self.has_error |= choice.has_error || choice.finish_reason == Some(FinishReason::Error);
+        self.usage = choice.usage.or(self.usage);
     }
 
     fn chunk(&self, place: Place) -> Chunk {
@@ -181,25 +258,36 @@ impl ChoiceList {
     }
 }
 
-impl<'de> Deserialize<'de> for ChoiceList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ChoiceList, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = ChoiceList;
+/// Reads the list of choices. Returns false if it is null.
+struct Choosing<'a>(&'a mut ChoiceList);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of choices")
-            }
+impl<'de> DeserializeSeed<'de> for Choosing<'_> {
+    type Value = bool;
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ChoiceList, A::Error> {
-                let mut all = ChoiceList::default();
-                while let Some(choice) = list.next_element::<Choice>()? {
-                    all.add(&choice);
-                }
-                Ok(all)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Choosing<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of choices")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<bool, E> {
+        Ok(false)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        loop {
+            let mut choice = Choice::default();
+            if list.next_element_seed(&mut choice)?.is_none() {
+                return Ok(true);
             }
+            self.0.add(&choice);
         }
-        deserializer.deserialize_seq(Each)
     }
 }
 

@@ -33,8 +33,8 @@ struct Incomplete {
     reason: Finish,
 }
 
-pub(super) fn read(data: &[u8]) -> Option<Chunk> {
-    let event: Event<'_> = serde_json::from_slice(data).ok()?;
+pub(super) fn read(text: &str) -> Option<Chunk> {
+    let event: Event<'_> = serde_json::from_str(text).ok()?;
     let one = Choices::first_if(true);
     let response = event.response.unwrap_or_default();
     let plain = Chunk { choices: one, is_error: event.error.is_filled, ..Chunk::default() };
