@@ -88,6 +88,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         start: None,
         shards: None,
         trace: None,
+        server_timing: None,
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

@@ -47,6 +47,7 @@ pub mod gates;
 pub mod history;
 mod ideal_answers;
 pub mod league;
+pub mod ledger;
 mod levels;
 mod load_timeline;
 mod long_run_variance;
@@ -118,6 +119,8 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
         targets: targets::targets(run),
+        reported_parts: ledger::reported_parts(run),
+        ledger: ledger::ledger(run),
         slowest: slowest::slowest(run),
         stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, streams_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),

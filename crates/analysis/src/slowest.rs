@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::time::Nanos;
-use truetail_run::{Run, SlowRequest};
+use truetail_run::{Run, ServerTiming, SlowRequest};
+
+use crate::ledger;
 
 /// Number of requests in the list.
 const COUNT: usize = 10;
@@ -21,6 +23,7 @@ pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
         1 => names.first(),
         _ => record.target.index().and_then(|index| names.get(index)),
     };
+    let timing = run.facts.server_timing.as_ref();
     let shown = |record: &RequestRecord| SlowRequest {
         trace_id: ids.map(|ids| ids.trace_id(record.index)),
         trace_sampled: ids.is_some_and(|ids| ids.is_sampled(record.index)),
@@ -31,9 +34,21 @@ pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
         service_time_ns: record.service_time().0,
         outcome: record.outcome.name().to_owned(),
         status: record.outcome.status().filter(|status| *status > 0),
-        parts: parts(record),
+        parts: timing.and_then(|timing| reported(record, timing)).unwrap_or_else(|| parts(record)),
     };
     run.snapshot.samples.longest(COUNT).into_iter().map(shown).collect()
+}
+
+/// Returns the parts with those that the service reported in place of the service time; `None` if it reported none, or
+/// more time than passed.
+fn reported(record: &RequestRecord, timing: &ServerTiming) -> Option<BTreeMap<String, u64>> {
+    timing.of(record.index)?;
+    let [lag, wait, connecting, ..] = PARTS;
+    let names = [lag, wait, connecting].into_iter().chain(timing.names.iter().map(String::as_str));
+    let parts: Vec<(&str, f64)> =
+        names.chain([ledger::UNATTRIBUTED]).zip(ledger::parts(record, timing)).filter(|(_, ns)| *ns != 0.0).collect();
+    let is_possible = parts.iter().all(|(_, ns)| *ns > 0.0);
+    is_possible.then(|| parts.into_iter().map(|(name, ns)| (name.to_owned(), ns as u64)).collect())
 }
 
 /// Returns the parts of the time from the intended start to the end. The service time of a request whose first byte is

@@ -5,6 +5,7 @@ use truetail_flow::FlowRun;
 use truetail_model::time::Timestamp;
 use truetail_run::{Findings, LlmApi, Run, StreamFacts};
 use truetail_stream::StreamRun;
+use truetail_timing::TimingRun;
 
 use crate::gating::Gating;
 
@@ -16,6 +17,8 @@ pub struct Observed {
     pub streams: Option<StreamRun>,
     /// Sessions that follow a flow.
     pub sessions: Option<FlowRun>,
+    /// Times that the service reports.
+    pub server_timing: Option<TimingRun>,
 }
 
 /// Rules for the result of a run.
@@ -32,6 +35,8 @@ impl Judge {
     pub fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
+        let samples = &run.snapshot.samples;
+        run.facts.server_timing = self.observed.server_timing.as_ref().map(|timing| timing.facts(samples));
         if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
             streams.tally.count_not_reached(sessions.streams_not_reached());
         }

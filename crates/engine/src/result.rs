@@ -59,6 +59,7 @@ impl RunOutput {
             start: self.start,
             shards: None,
             trace: None,
+            server_timing: None,
             by_target: self.by_target,
             checks: Vec::new(),
             failed_answers: Vec::new(),

@@ -20,18 +20,19 @@ pub use facts::{
     ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark,
     EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap, GeneratorStats,
     GrpcBooks, GrpcConfig, GrpcKind, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts,
-    MAX_FAILED_ANSWERS, MachineLimit, MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts,
-    OfferedLoad, Pause, RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream,
-    SampledStreams, SessionEnding, SessionFacts, SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail,
-    Shard, Shards, SkippedLines, SloCounts, StartFacts, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind,
-    StreamReading, StreamTally, StreamTime, StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing,
-    TokenCounts, TraceFacts, UniqueNames, UnmeasuredContent, first_failed, split_origin,
+    MAX_FAILED_ANSWERS, MAX_PARTS, MachineLimit, MessageBooks, MessageConfig, Mix, MixTarget, NotReached,
+    ObjectiveCounts, OfferedLoad, Pause, ReportedTimes, RunSource, Sampled, SampledRequest, SampledSession,
+    SampledSessions, SampledStream, SampledStreams, ServerTiming, SessionEnding, SessionFacts, SessionPart,
+    SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, StartFacts,
+    StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
+    StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts, TraceFacts, UniqueNames,
+    UnmeasuredContent, first_failed, split_origin,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,
-    GateFinding, GateState, Goodput, LlmFindings, MetricDistributions, Quantile, Reason, SessionFindings, Settling,
-    SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict,
-    VerdictState,
+    GateFinding, GateState, Goodput, LedgerPart, LedgerRow, LlmFindings, MetricDistributions, PartQuantile, Quantile,
+    Reason, ReportedPart, SessionFindings, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime,
+    StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts,

@@ -157,6 +157,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         start: None,
         shards: None,
         trace: None,
+        server_timing: None,
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

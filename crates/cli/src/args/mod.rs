@@ -36,6 +36,7 @@ pub mod run_options;
 pub mod runs;
 pub mod screen;
 pub mod serve;
+pub mod server_timing;
 pub mod several;
 pub mod simulate;
 pub mod slo;
@@ -151,7 +152,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
     if version::is_asked_as_json(&arguments) {
         return Ok(CliAction::Show(version::as_json()));
     }
-    match Cli::try_parse_from(&arguments) {
+    match Cli::try_parse_from(server_timing::completed(&arguments)) {
         Ok(mut cli) => {
             let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
             cli.command.remember(words.collect());

@@ -21,6 +21,7 @@ use super::messages::MessageArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::replay::ReplayArgs;
 use super::screen::ScreenArgs;
+use super::server_timing::ServerTimingArgs;
 use super::several::SeveralArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
@@ -174,6 +175,8 @@ pub struct RunArgs {
     pub messages: MessageArgs,
     #[command(flatten)]
     pub traces: TraceArgs,
+    #[command(flatten)]
+    pub server_timing: ServerTimingArgs,
     #[command(flatten)]
     pub grpc: GrpcArgs,
     /// User name and password for basic authentication

@@ -14,6 +14,7 @@ pub mod request;
 pub mod rows;
 pub mod run;
 pub mod scenario;
+mod server_timing;
 pub mod stream;
 pub mod stripe;
 pub mod tls;

@@ -7,7 +7,9 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
 use truetail_run::{EndClock, GrpcKind};
 
-use super::{checks, flow, generator, grpc, load, messages, replay, request, rows, stream, stripe, tls, trace};
+use super::{
+    checks, flow, generator, grpc, load, messages, replay, request, rows, server_timing, stream, stripe, tls, trace,
+};
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
 use crate::args::stream::StreamName;
@@ -147,6 +149,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
+    let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);
     let reading = stream::reading(&args.streams);
     let streams = stream::streams(args.streams, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
@@ -167,7 +170,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         plan,
         notes,
         trial: Trial::new(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
-        observed: Observed { checks, streams, sessions },
+        observed: Observed { checks, streams, sessions, server_timing: timing_of_service },
         gating,
         save_to,
         printing,

@@ -41,6 +41,7 @@ mod requests;
 mod result;
 mod runs;
 mod serve;
+mod server_timing;
 mod several;
 mod simulate;
 mod standstill;

@@ -12,7 +12,7 @@ use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::fields::FieldList;
-use super::http1::head_fields;
+use super::http1::{head_fields, values_in_head};
 use crate::target::fields::{lines, name_and_value};
 use crate::target::method::is_token;
 use crate::target::request_set::RequestId;
@@ -153,6 +153,16 @@ impl<'a> AnswerHead<'a> {
             HeadFields::Http1(bytes) => Some(if bytes.starts_with(HTTP_1_0) { "1.0" } else { "1.1" }),
             HeadFields::Decoded(_) => Some("2"),
             HeadFields::None => None,
+        }
+    }
+
+    /// Calls `found` with the value of each field whose name is `name`, in any case. Costs less than
+    /// [`AnswerHead::copy_fields`].
+    pub fn each_value(&self, name: &str, found: &mut dyn FnMut(&[u8])) {
+        match self.fields {
+            HeadFields::Http1(bytes) => values_in_head(bytes, name.as_bytes(), found),
+            HeadFields::Decoded(fields) => fields.all(name).for_each(found),
+            HeadFields::None => {}
         }
     }
 

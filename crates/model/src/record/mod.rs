@@ -1,6 +1,7 @@
 //! Records of arrivals: one record each, the books, the histograms, and the snapshot that makes up a run.
 
 mod books;
+mod even_part;
 mod exact_statistics;
 mod grpc_status;
 mod histogram;
@@ -23,6 +24,7 @@ mod target_times;
 mod unissued;
 
 pub use books::IntervalBooks;
+pub use even_part::{EvenPart, OfRequest};
 pub use grpc_status::{GrpcStatus, MAX_STATUS, status_name};
 pub use histogram::{BUCKETS, Histogram, lowest_in_bucket, rank_of};
 pub use intervals::{ByInterval, Distributions, Mergeable};

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
+use super::even_part::EvenPart;
 use super::slowest::Slowest;
 use super::{Outcome, RequestRecord};
-use crate::random::mix64;
 
 /// Limits on the single requests that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,9 +27,6 @@ impl Default for SamplesOptions {
     }
 }
 
-/// Maximum number of halvings, so that [`Samples::one_in`] fits in 64 bits.
-const MAX_HALVINGS: u32 = u64::BITS - 1;
-
 /// Single requests of a run.
 ///
 /// While all requests fit, all are kept (`one_in == 1`). Later the even part is halved: a hash of its index decides
@@ -39,12 +36,7 @@ const MAX_HALVINGS: u32 = u64::BITS - 1;
 #[derive(Clone, Debug)]
 pub struct Samples {
     options: SamplesOptions,
-    even: Vec<RequestRecord>,
-    halvings: u32,
-    /// End of the part of `even` that the last halving has finished.
-    halved_up_to: usize,
-    /// Value of `halvings` when the even part was last settled; `None` if unknown.
-    settled_for: Option<u32>,
+    even: EvenPart<RequestRecord>,
     slowest: Slowest,
     seen: u64,
 }
@@ -61,10 +53,7 @@ impl Samples {
     pub fn new(options: SamplesOptions) -> Samples {
         Samples {
             options,
-            even: Vec::with_capacity(options.capacity),
-            halvings: 0,
-            halved_up_to: 0,
-            settled_for: Some(0),
+            even: EvenPart::new(options.capacity),
             slowest: Slowest::new(options.slowest).with_room(),
             seen: 0,
         }
@@ -86,60 +75,24 @@ impl Samples {
 
     #[inline]
     fn take(&mut self, record: &RequestRecord) {
-        match belongs(record.index, self.halvings) {
-            false => self.slowest.offer(record),
-            true if self.even.len() < self.options.capacity => self.even.push(*record),
-            true => self.replace(record),
-        }
-    }
-
-    /// Replaces a request that no longer belongs by `record`. A halving at once would take milliseconds during a run.
-    fn replace(&mut self, record: &RequestRecord) {
-        while self.halvings < MAX_HALVINGS && belongs(record.index, self.halvings) {
-            let rest = &self.even[self.halved_up_to..];
-            match rest.iter().position(|kept| !belongs(kept.index, self.halvings)) {
-                Some(steps) => {
-                    let place = self.halved_up_to + steps;
-                    let left_out = std::mem::replace(&mut self.even[place], *record);
-                    self.halved_up_to = place + 1;
-                    return self.slowest.offer(&left_out);
-                }
-                None => {
-                    self.halvings += 1;
-                    self.halved_up_to = 0;
-                }
-            }
-        }
-        self.slowest.offer(record);
+        let slowest = &mut self.slowest;
+        self.even.offer(record, |left_out| slowest.offer(left_out));
     }
 
     /// Drops the requests that the halvings leave out. Call it at the end of a run, before anything is read.
     pub fn settle(&mut self) {
-        // Requests that were added since then belong to the even part.
-        if self.settled_for == Some(self.halvings) {
-            return;
-        }
-        let halvings = self.halvings;
         let slowest = &mut self.slowest;
-        self.even.retain(|record| {
-            let stays = belongs(record.index, halvings);
-            if !stays {
-                slowest.offer(record);
-            }
-            stays
-        });
-        self.halved_up_to = 0;
-        self.settled_for = Some(halvings);
+        self.even.settle(|left_out| slowest.offer(left_out));
     }
 
     /// Returns true if every request of the run is kept.
     pub fn is_complete(&self) -> bool {
-        self.halvings == 0 && self.even.len() as u64 == self.seen
+        self.one_in() == 1 && self.even().len() as u64 == self.seen
     }
 
     /// Returns n if the even part holds one request in n.
     pub fn one_in(&self) -> u64 {
-        1 << self.halvings
+        self.even.one_in()
     }
 
     /// Returns the number of requests offered.
@@ -149,7 +102,7 @@ impl Samples {
 
     /// Returns the even part: all requests, or one in [`Samples::one_in`], in no stated order.
     pub fn even(&self) -> &[RequestRecord] {
-        &self.even
+        self.even.items()
     }
 
     /// Returns the slowest of the requests that the even part left out, in no stated order.
@@ -160,7 +113,7 @@ impl Samples {
     /// Returns the requests with the longest response times that are kept, slowest first, without those that were never
     /// sent. If not all requests are kept and more of them failed than are kept apart, a slower answer may be missing.
     pub fn longest(&self, count: usize) -> Vec<&RequestRecord> {
-        let kept = self.even.iter().chain(self.slowest.iter());
+        let kept = self.even().iter().chain(self.slowest.iter());
         let mut sent: Vec<&RequestRecord> = kept.filter(|record| record.outcome != Outcome::NeverIssued).collect();
         let by_length = |record: &&RequestRecord| (Reverse(record.response_time()), record.index);
         if sent.len() > count {
@@ -173,16 +126,10 @@ impl Samples {
 
     /// Adds the samples of another worker.
     pub fn merge(&mut self, other: &Samples) {
-        if self.halvings < other.halvings {
-            self.halvings = other.halvings;
-            self.settle();
-        }
         self.seen += other.seen;
-        other.slowest.iter().for_each(|record| self.slowest.offer(record));
-        if self.options.capacity > 0 {
-            other.even.iter().for_each(|record| self.take(record));
-        }
-        self.settle();
+        let slowest = &mut self.slowest;
+        other.slowest.iter().for_each(|record| slowest.offer(record));
+        self.even.merge(&other.even, |left_out| slowest.offer(left_out));
     }
 
     /// Returns the options.
@@ -199,23 +146,20 @@ impl Samples {
         only_slow: &[RequestRecord],
         seen: u64,
     ) -> Samples {
-        let halvings = one_in.max(1).trailing_zeros();
         let slowest = Slowest::new(options.slowest);
-        let mut samples = Samples { options, even, halvings, halved_up_to: 0, settled_for: None, slowest, seen };
+        let even = EvenPart::from_items(options.capacity, even, one_in);
+        let mut samples = Samples { options, even, slowest, seen };
         only_slow.iter().for_each(|record| samples.slowest.offer(record));
         samples
     }
 }
 
-/// Returns true if the request of this index is in the even part after this many halvings.
-fn belongs(index: u64, halvings: u32) -> bool {
-    mix64(index ^ 0x5341_4d50).trailing_zeros() >= halvings
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::even_part::belongs;
     use super::*;
     use crate::arrival::Arrival;
+    use crate::random::mix64;
     use crate::time::Timestamp;
 
     #[test]

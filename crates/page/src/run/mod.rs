@@ -12,6 +12,7 @@
 //! | `causes` | start delay, gaps between requests, response time by rate |
 //! | `answers` | statuses, errors, the first failed answers |
 //! | `targets` | targets side by side |
+//! | `ledger` | parts of the response times that the service reported |
 //! | `slowest` | the slowest requests and the parts of their times |
 //! | `time_rows`, `wording` | rows over time; shared fragments |
 //! | `repeat` | command, seed and machines |
@@ -19,6 +20,7 @@
 mod answers;
 mod books;
 mod causes;
+mod ledger;
 mod over_time;
 mod page;
 mod percentiles;
@@ -103,6 +105,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         causes::rate(page),
         Some(answers::section(page)),
         targets::section(page),
+        ledger::section(page),
         slowest::section(page),
         Some(repeat::section(page)),
     ]

@@ -20,7 +20,7 @@ pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
         return None;
     }
     rows.iter_mut().for_each(|row| row[1] = clipped(&row[1], LONGEST_TARGET));
-    let table = Table::new("Slowest requests", words::slowest_heads()).with_words(WORDS).with_rows(rows);
+    let table = Table::new("Slowest requests", words::slowest_heads(page.findings)).with_words(WORDS).with_rows(rows);
     let has_ids = slowest.iter().any(|request| request.trace_id.is_some());
     let table = if has_ids { table } else { table.without_column(WORDS - 1) };
     let links: Vec<(usize, String)> = slowest

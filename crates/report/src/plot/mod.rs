@@ -19,6 +19,7 @@
 //! | [`waterfall`] | a few streams, event by event |
 //! | [`session_waterfall`] | a few sessions, request by request |
 //! | [`session_ends`] | early ends of sessions by step and cause |
+//! | [`ledger`] | parts of the response times that the service reported |
 //! | [`goodput`] | number of planned requests that met their objectives |
 //! | [`targets`] | the response times of several targets |
 //! | [`never_sent`] | the requests of a closed loop, and those that it never sent |
@@ -44,6 +45,7 @@ mod intervals;
 mod lane;
 mod lanes;
 mod layout;
+mod ledger;
 mod look;
 mod never_sent;
 mod over_time;
@@ -76,6 +78,7 @@ pub use goodput::goodput;
 pub use heat_map::{event_gaps, heat_map};
 pub use intervals::{IntervalPlot, IntervalSeries, Shade, intervals};
 pub use lanes::lanes;
+pub use ledger::ledger;
 pub use never_sent::never_sent;
 pub use percentiles::{CurveSource, percentile_curves, percentiles};
 pub use picture::{Picture, PictureError};

@@ -12,6 +12,7 @@
 //! | `sessions` | endings of sessions, and a row for each step |
 //! | `streams` | endings of streams, and the times of their events |
 //! | `targets` | a row for each target |
+//! | `ledger` | parts of the response time that the service reported |
 //! | `slowest` | a row for each of the slowest requests |
 //! | `uncertainty`, `generator`, `fidelity` | additions of `--details` |
 //! | `timeline` | two plots of one line |
@@ -22,6 +23,7 @@ mod fidelity;
 mod generator;
 mod headline;
 mod labelled;
+mod ledger;
 mod load;
 mod notes;
 mod sessions;
@@ -39,6 +41,7 @@ pub use fidelity::{punctuality, settling, shadow};
 pub use generator::{generator, ticks};
 pub use headline::{decision, state_of_check};
 pub use labelled::LabelledText;
+pub use ledger::{ledger_heads, ledger_parts, ledger_rows, ledger_sentences};
 pub use load::{headline, load_details, measured};
 pub use notes::{notes, stopped_early};
 pub use sessions::{
@@ -77,6 +80,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         streams::table(findings, style),
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
+        ledger::table(run, findings, style),
         slowest::table(run, findings, options.details, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),

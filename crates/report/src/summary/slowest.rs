@@ -55,18 +55,31 @@ pub(super) fn table(run: &Run, findings: &Findings, details: bool, style: Style)
 }
 
 /// Column heads of [`slowest_rows`].
-pub fn slowest_heads() -> Vec<String> {
-    ["due at", "target", "answer", "trace id", "response time"].into_iter().chain(PARTS).map(str::to_owned).collect()
+pub fn slowest_heads(findings: &Findings) -> Vec<String> {
+    let heads = ["due at", "target", "answer", "trace id", "response time"].map(str::to_owned);
+    heads.into_iter().chain(parts_of(findings)).collect()
+}
+
+/// Returns the names of all parts: those of the client in their order, then those that the service reported.
+fn parts_of(findings: &Findings) -> Vec<String> {
+    let mut names = PARTS.map(str::to_owned).to_vec();
+    for name in findings.slowest.iter().flat_map(|request| request.parts.keys()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 /// Returns a row for each of the slowest requests: when it was due, its target, its answer, its trace id, its response
 /// time and the parts of it.
 pub fn slowest_rows(run: &Run, findings: &Findings) -> Vec<Vec<String>> {
+    let parts = parts_of(findings);
     let row = |request: &SlowRequest| {
-        let part = |name| request.parts.get(name).map_or("–".to_owned(), |ns| number::time(*ns));
+        let part = |name: &String| request.parts.get(name).map_or("–".to_owned(), |ns| number::time(*ns));
         let target = request.target.clone().unwrap_or("–".to_owned());
         let words = [number::time(request.intended_start_ns), target, answer(run, request), trace(request)];
-        words.into_iter().chain([number::time(request.response_time_ns)]).chain(PARTS.map(part)).collect()
+        words.into_iter().chain([number::time(request.response_time_ns)]).chain(parts.iter().map(part)).collect()
     };
     findings.slowest.iter().map(row).collect()
 }

@@ -15,6 +15,7 @@ mod offered;
 mod sampled;
 mod sampled_sessions;
 mod sampled_streams;
+mod server_timing;
 mod session;
 mod session_books;
 mod session_part;
@@ -50,6 +51,7 @@ pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;
 pub use sampled_sessions::{SampledRequest, SampledSession, SampledSessions, SessionEnding, SessionTrail};
 pub use sampled_streams::{SampledStream, SampledStreams};
+pub use server_timing::{MAX_PARTS, ReportedTimes, ServerTiming};
 pub use session::{FlowFacts, SessionFacts};
 pub use session_books::{EarlyEnd, NotReached, SessionTally, StepFacts};
 pub use session_part::SessionPart;
@@ -123,6 +125,9 @@ pub struct Facts {
     /// Trace ids of the requests; `None` without `--trace`, or if the parts of the run had different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFacts>,
+    /// Times that the service reported with its answers; `None` without `--server-timing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_timing: Option<ServerTiming>,
     /// This machine's part of a load that several machines shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,

@@ -4,6 +4,7 @@ mod arrival_fidelity;
 mod closed_loop_shadow;
 mod distribution;
 mod gates;
+mod ledger;
 mod llm;
 mod session;
 mod settling;
@@ -19,6 +20,7 @@ pub use arrival_fidelity::{ArrivalFidelity, Dispersion, Exponential, Gaps};
 pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
 pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
+pub use ledger::{LedgerPart, LedgerRow, PartQuantile, ReportedPart};
 pub use llm::{Goodput, LlmFindings};
 pub use session::{FlowTime, SessionFindings, StepTime};
 pub use settling::{Settling, SettlingState, Shift};
@@ -57,6 +59,10 @@ pub struct Findings {
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
     /// Response time of each target, if there are several.
     pub targets: Vec<TargetFindings>,
+    /// Times that the service reported, by name.
+    pub reported_parts: Vec<ReportedPart>,
+    /// Parts of the response times around a few quantiles; empty unless the service reported times.
+    pub ledger: Vec<LedgerRow>,
     /// The slowest requests that were sent, slowest first.
     pub slowest: Vec<SlowRequest>,
     /// Times of streams, if answers were read as streams.

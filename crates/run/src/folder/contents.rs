@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, hlog, samples, timeline,
+    FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE, failed_answers, hlog,
+    reported, samples, timeline,
 };
 use crate::TraceFacts;
 use crate::wire::v1::{self, RunFile};
-use crate::{Findings, Run, SampledSessions, StreamDetail};
+use crate::{Findings, Run, SampledSessions, ServerTiming, StreamDetail};
 
 /// The files of a run. `run.json` is last: if it exists, the others do too.
 pub(super) struct Contents<'a> {
@@ -24,7 +25,14 @@ impl<'a> Contents<'a> {
         let failed = (!self.run.facts.failed_answers.is_empty()).then_some(FAILED_ANSWERS);
         let streams = self.streams().map(|_| STREAMS);
         let sessions = self.sessions().map(|_| SESSIONS);
-        failed.into_iter().chain(streams).chain(sessions).chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN]).collect()
+        let reported = self.reported().map(|_| SERVER_TIMING);
+        failed
+            .into_iter()
+            .chain(reported)
+            .chain(streams)
+            .chain(sessions)
+            .chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN])
+            .collect()
     }
 
     fn streams(&self) -> Option<&'a StreamDetail> {
@@ -35,11 +43,16 @@ impl<'a> Contents<'a> {
         self.run.facts.sessions.as_ref()?.sampled.as_ref()
     }
 
+    fn reported(&self) -> Option<&'a ServerTiming> {
+        self.run.facts.server_timing.as_ref().filter(|timing| !timing.times.is_empty())
+    }
+
     /// Writes the file of this name, one of [`Contents::names`].
     pub(super) fn write(&self, name: &str, mut out: impl Write) -> io::Result<()> {
         let Run { facts, snapshot } = self.run;
         match name {
             FAILED_ANSWERS => failed_answers::write(&mut out, &facts.failed_answers),
+            SERVER_TIMING => self.reported().map_or(Ok(()), |timing| reported::write(out, timing)),
             STREAMS => serde_json::to_writer(out, &self.streams()).map_err(io::Error::from),
             SESSIONS => serde_json::to_writer(out, &self.sessions()).map_err(io::Error::from),
             HISTOGRAMS => hlog::write(out, facts, snapshot, self.run_file.recorded.intervals),

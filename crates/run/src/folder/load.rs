@@ -17,8 +17,8 @@ use super::source::Source;
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SESSIONS, STREAMS, TIMELINE, failed_answers, samples,
-    timeline, validate,
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE, failed_answers,
+    reported, samples, timeline, validate,
 };
 use crate::limits::too_large;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
@@ -88,6 +88,11 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let verdict = run_file.verdict.clone();
     let gates = run_file.gates.clone();
     let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..Facts::from(run_file) };
+    if let Some(timing) = &mut facts.server_timing {
+        let file = source.open(SERVER_TIMING)?.map(BufReader::new);
+        let times = file.map(|file| reported::read(file, &timing.names)).transpose();
+        timing.times = times.map_err(|error| error.at(&source.path_of(SERVER_TIMING)))?.unwrap_or_default();
+    }
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         streams.detail = load_streams(source, &streams.times)?;
@@ -152,6 +157,7 @@ impl From<RunFile> for Facts {
             start: run_file.start,
             shards: run_file.shards,
             trace: run_file.trace,
+            server_timing: run_file.server_timing.map(|timing| timing.facts),
             by_target: run_file.by_target,
             checks: run_file.checks,
             failed_answers: Vec::new(),

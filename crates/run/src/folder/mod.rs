@@ -1,5 +1,6 @@
 //! The run folder, also as text ([`pack`](fn@pack)). It has `run.json`, `histograms.hlog`, `timeline.csv` and
-//! `samples.csv`. `failed-answers.jsonl`, `streams.json` and `sessions.json` exist if the run has such data.
+//! `samples.csv`. `failed-answers.jsonl`, `server-timing.csv`, `streams.json` and `sessions.json` exist if the run has such
+//! data.
 
 mod checkpoint;
 mod contents;
@@ -10,6 +11,7 @@ mod hlog;
 mod load;
 mod pack;
 mod partial;
+mod reported;
 mod samples;
 mod save;
 mod source;
@@ -42,6 +44,8 @@ pub const FAILED_ANSWERS: &str = "failed-answers.jsonl";
 pub const STREAMS: &str = "streams.json";
 /// A few sessions in full. Missing if no session followed a flow.
 pub const SESSIONS: &str = "sessions.json";
+/// Times that the service reported. Missing if it reported none.
+pub const SERVER_TIMING: &str = "server-timing.csv";
 /// Page of the run, written by [`save_page`]. [`save`] removes the page of the run that it replaces.
 pub const REPORT: &str = "report.html";
 /// Percentile spectrum that `truetail-report` draws of the run. [`save`] removes the old ones like the page.

@@ -28,6 +28,12 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.trace != part.trace {
         whole.trace = None;
     }
+    if whole.server_timing.is_some() || part.server_timing.is_some() {
+        // Requests of several runs share indices, so the times of one would be taken for another's.
+        let note = "the times that the service reported are known by run only: the whole has none";
+        add_note(&mut whole.notes, note.to_owned());
+        whole.server_timing = None;
+    }
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
         && whole.seed != part.seed
     {

@@ -13,9 +13,9 @@ use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, CheckpointFacts, Claims, ClosedLoopShadow, Distribution, Facts, Findings,
-    GateFinding, GeneratorStats, GrpcBooks, HostInfo, MessageBooks, MetricDistributions, OfferedLoad, Run, RunSource,
-    Settling, Shards, SlowRequest, StartFacts, StripeFacts, TargetBooks, TargetFindings, TraceFacts, Uncertainty,
-    Verdict,
+    GateFinding, GeneratorStats, GrpcBooks, HostInfo, LedgerRow, MessageBooks, MetricDistributions, OfferedLoad,
+    ReportedPart, Run, RunSource, ServerTiming, Settling, Shards, SlowRequest, StartFacts, StripeFacts, TargetBooks,
+    TargetFindings, TraceFacts, Uncertainty, Verdict,
 };
 
 /// Value of the field `schema`.
@@ -102,6 +102,12 @@ pub struct RunFile {
     /// Trace ids of the requests; omitted without `--trace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFacts>,
+    /// Times that the service reported with its answers; omitted without `--server-timing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_timing: Option<ServerTimingFile>,
+    /// Parts of the response times around a few quantiles; omitted unless the service reported times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<LedgerRow>,
     /// The slowest requests that were sent, slowest first; empty in files of versions that did not list them.
     #[serde(default)]
     pub slowest: Vec<SlowRequest>,
@@ -221,6 +227,16 @@ pub struct SampleFacts {
     pub slowest: usize,
 }
 
+/// Times that the service reported, as `run.json` describes them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ServerTimingFile {
+    /// Settings and counts.
+    #[serde(flatten)]
+    pub facts: ServerTiming,
+    /// Distribution of each time by name.
+    pub parts: Vec<ReportedPart>,
+}
+
 /// Tag of the response times of answers with an error status, beside the names of [`Metric`].
 pub const ERROR_STATUS_TIME: &str = "error_status_time";
 
@@ -287,6 +303,11 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         grpc: facts.offered.grpc.map(|_| GrpcBooks::new(&snapshot.statuses)),
         messages: facts.messages(),
         trace: facts.trace.clone(),
+        server_timing: facts
+            .server_timing
+            .as_ref()
+            .map(|facts| ServerTimingFile { facts: facts.clone(), parts: findings.reported_parts.clone() }),
+        ledger: findings.ledger.clone(),
         slowest: findings.slowest.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),

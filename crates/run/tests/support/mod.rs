@@ -14,9 +14,9 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
-    HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState,
-    ShadowQuantile, Shift, SlowRequest, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict, VerdictState,
-    folder,
+    HostInfo, LedgerPart, LedgerRow, Mix, MixTarget, OfferedLoad, PartQuantile, Pause, Quantile, Reason, ReportedPart,
+    ReportedTimes, Run, RunSource, ServerTiming, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest,
+    TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict, VerdictState, folder,
 };
 
 pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
@@ -28,6 +28,23 @@ pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot
         hash.add(Arrival { index: record.index, intended_start: record.intended_start });
     }
     recorder.finish(hash)
+}
+
+/// Returns reported times of two requests.
+fn server_timing() -> ServerTiming {
+    let mut times = vec![ReportedTimes::none(2), ReportedTimes::none(5)];
+    times[0].add(1, Nanos(1_000));
+    times[1].add(0, Nanos(7));
+    times[1].add(1, Nanos(2_000));
+    ServerTiming {
+        sources: vec!["server-timing".to_owned(), "header:x-runtime:s".to_owned()],
+        nesting: vec!["app > db".to_owned()],
+        names: vec!["app".to_owned(), "db".to_owned()],
+        answers: 2,
+        without: 991,
+        unread: 3,
+        times,
+    }
 }
 
 /// Returns an answer to this arrival that failed a check.
@@ -129,6 +146,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         start: None,
         shards: None,
         trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
+        server_timing: Some(server_timing()),
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
@@ -282,6 +300,26 @@ pub fn findings(run: &Run) -> Findings {
             }),
         },
         arrival_fidelity: Some(arrival_fidelity()),
+        reported_parts: vec![ReportedPart {
+            name: "db".to_owned(),
+            count: 2,
+            mean_ns: 1_500.0,
+            max_ns: 2_000,
+            quantiles: vec![PartQuantile { q: 1.0, value_ns: 2_000 }],
+            longer_than_service: 1,
+        }],
+        ledger: vec![LedgerRow {
+            q: 0.5,
+            requests: 10,
+            reported: 2,
+            response_time_ns: 9_000.5,
+            parts: vec![LedgerPart {
+                name: "db".to_owned(),
+                mean_ns: 1_500.0,
+                low_ns: Some(1_000.0),
+                high_ns: Some(2_000.0),
+            }],
+        }],
         slowest: vec![SlowRequest {
             trace_id: Some("00000000000000075f2a1d0c3b4e9688".to_owned()),
             trace_sampled: true,

@@ -145,6 +145,20 @@ pub(crate) fn head_fields(bytes: &[u8], list: &mut FieldList) {
     }
 }
 
+/// Calls `found` with the value of each field `name` of a head that was parsed before, in any case of the name. A value
+/// that is folded over several lines ends with its first.
+pub(crate) fn values_in_head(bytes: &[u8], name: &[u8], found: &mut dyn FnMut(&[u8])) {
+    let mut rest = bytes;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        rest = &rest[end + 1..];
+        let Some((start, after)) = rest.split_at_checked(name.len()) else { return };
+        if after.first() == Some(&b':') && start.eq_ignore_ascii_case(name) {
+            let line = &after[1..memchr::memchr(b'\n', after).unwrap_or(after.len())];
+            found(line.trim_ascii());
+        }
+    }
+}
+
 /// Returns true if `bytes` contains an empty line, with or without carriage returns.
 pub(super) fn has_blank_line(bytes: &[u8]) -> bool {
     let mut line_ends = memchr::memchr_iter(b'\n', bytes);

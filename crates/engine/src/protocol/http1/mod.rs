@@ -21,7 +21,7 @@ mod response;
 mod source;
 
 pub(crate) use conversation::Http1;
-pub(crate) use head::{HEAD_LIMIT, head_fields, refused_line, shown_line};
+pub(crate) use head::{HEAD_LIMIT, head_fields, refused_line, shown_line, values_in_head};
 pub use head_cache::HeadCache;
 pub use part::Part;
 pub use response::{AnswerEnd, Parsed, ResponseParser};

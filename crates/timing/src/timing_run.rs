@@ -1,0 +1,129 @@
+//! The reported times of a run, over all workers.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use truetail_engine::ObserverFactory;
+use truetail_model::record::{Samples, SamplesOptions};
+use truetail_model::time::Timestamp;
+use truetail_run::{MAX_PARTS, ReportedTimes, ServerTiming};
+
+use crate::observer::{TimingObserver, TimingPlan, TimingResults};
+use crate::source::TimingSource;
+
+/// Reads the times that a service reports during a run. Clones share the results.
+#[derive(Clone, Debug)]
+pub struct TimingRun {
+    plan: Arc<TimingPlan>,
+    nesting: Vec<String>,
+    found: Arc<Mutex<TimingResults>>,
+}
+
+impl TimingRun {
+    /// Prepares to read `sources`. `nesting` has orders such as `edge > app > db`, and their names. Answers to arrivals
+    /// before `measure_from` are left out.
+    pub fn new(sources: Vec<TimingSource>, nesting: Vec<String>, measure_from: Timestamp) -> TimingRun {
+        let mut names: Vec<String> = Vec::new();
+        for name in nesting.iter().flat_map(|order| order.split('>')).map(str::trim) {
+            if !names.iter().any(|known| known == name) && names.len() < MAX_PARTS {
+                names.push(name.to_owned());
+            }
+        }
+        let capacity = SamplesOptions::default().capacity;
+        let plan = Arc::new(TimingPlan { sources, names, measure_from, capacity });
+        let found = Arc::new(Mutex::new(TimingResults::new(&plan)));
+        TimingRun { plan, nesting, found }
+    }
+
+    /// Returns a factory of observers, for [`truetail_engine::Plan::observer`].
+    pub fn observer_factory(&self) -> ObserverFactory {
+        let run = self.clone();
+        ObserverFactory::new(move || Box::new(TimingObserver::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
+    }
+
+    /// Returns the times of the requests in `samples`. Call this after the run.
+    pub fn facts(&self, samples: &Samples) -> ServerTiming {
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept: HashSet<u64> =
+            samples.even().iter().chain(samples.slowest_left_out()).map(|record| record.index).collect();
+        let all = found.even.items().iter().chain(found.slowest.iter().map(|(_, times)| times));
+        let mut times: Vec<ReportedTimes> = all.filter(|times| kept.contains(&times.index())).copied().collect();
+        times.sort_by_key(ReportedTimes::index);
+        times.dedup_by_key(|times| times.index());
+        ServerTiming {
+            sources: self.plan.sources.iter().map(TimingSource::to_string).collect(),
+            nesting: self.nesting.clone(),
+            names: found.names.clone(),
+            answers: found.answers,
+            without: found.without,
+            unread: found.unread,
+            times,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_engine::{AnswerHead, EndedRequest, FieldList, RequestId};
+    use truetail_model::arrival::Arrival;
+    use truetail_model::record::{Outcome, RequestRecord};
+    use truetail_model::time::Nanos;
+
+    use super::*;
+
+    /// Reads answers with these header fields, each in a worker of its own.
+    fn read(run: &TimingRun, answers: &[&[(&str, &str)]]) -> ServerTiming {
+        let mut records = Vec::new();
+        for (index, answer) in answers.iter().enumerate() {
+            let mut fields = FieldList::default();
+            answer.iter().for_each(|(name, value)| fields.push(name.as_bytes(), value.as_bytes()));
+            let arrival = Arrival { index: index as u64, intended_start: Timestamp(index as u64) };
+            let mut observer = run.observer_factory().observer();
+            observer.begin(0, 0, arrival);
+            observer.head(0, AnswerHead::with_fields(200, &fields));
+            let (outcome, end) = (Outcome::Response { status: 200 }, Timestamp(1_000));
+            let id = RequestId { target: 0, row: 0 };
+            observer.end(0, EndedRequest { arrival, id, outcome, start: arrival.intended_start, end });
+            observer.finish(end);
+            records.push(RequestRecord::new(arrival, arrival.intended_start, end, outcome));
+        }
+        let seen = records.len() as u64;
+        run.facts(&Samples::from_parts(SamplesOptions::default(), records, 1, &[], seen))
+    }
+
+    #[test]
+    fn names_of_all_workers_are_one_list() {
+        let run = TimingRun::new(TimingSource::usual(), Vec::new(), Timestamp::ZERO);
+        let found = read(
+            &run,
+            &[
+                &[("Server-Timing", "db;dur=1, app;dur=2"), ("X-Runtime", "0.003")],
+                &[("server-timing", "app;dur=4, cache;dur=1.5"), ("server-timing", "app;dur=1, hit")],
+                &[("content-type", "text/plain")],
+                &[("server-timing", "app;dur=soon")],
+            ],
+        );
+        assert_eq!(found.names, ["db", "app", "x-runtime", "cache"]);
+        assert_eq!((found.answers, found.without, found.unread), (2, 2, 1));
+        let ms = |ms: u64| Some(Nanos(ms * 1_000_000));
+        let all: Vec<Vec<_>> = found.times.iter().map(|times| (0..4).map(|at| times.get(at)).collect()).collect();
+        assert_eq!(all, [vec![ms(1), ms(2), ms(3), None], vec![None, ms(5), None, Some(Nanos(1_500_000))]]);
+    }
+
+    #[test]
+    fn names_of_the_order_have_a_place_and_more_than_eight_are_counted() {
+        let many: String = (0..12).map(|nth| format!("n{nth};dur=1,")).collect();
+        let nesting = vec!["edge > app".to_owned(), "edge > cache".to_owned()];
+        let run = TimingRun::new(vec![TimingSource::ServerTiming], nesting, Timestamp::ZERO);
+        let found = read(&run, &[&[("server-timing", &many)]]);
+        assert_eq!(found.names[..4], ["edge", "app", "cache", "n0"]);
+        assert_eq!((found.names.len(), found.unread), (MAX_PARTS, 7));
+    }
+
+    #[test]
+    fn the_warmup_is_left_out() {
+        let run = TimingRun::new(TimingSource::usual(), Vec::new(), Timestamp(1));
+        let found = read(&run, &[&[("server-timing", "a;dur=1")], &[("server-timing", "a;dur=2")]]);
+        assert_eq!((found.answers, found.times.len(), found.times[0].index()), (1, 1, 1));
+    }
+}
