@@ -35,6 +35,31 @@ impl ServerTiming {
         self.times.get(place)
     }
 
+    /// Returns true if both have the same settings and names, and times of different requests. Several runs of one load
+    /// share indices, so the times of one would be taken for those of another.
+    pub fn can_merge(&self, other: &ServerTiming) -> bool {
+        let mut names: Vec<&String> = self.names.iter().chain(&other.names).collect();
+        names.sort_unstable();
+        names.dedup();
+        let is_alike = self.sources == other.sources && self.nesting == other.nesting && names.len() <= MAX_PARTS;
+        is_alike && other.times.iter().all(|times| self.of(times.index()).is_none())
+    }
+
+    /// Adds the times of another part of the load, if [`ServerTiming::can_merge`]. Sums saturate.
+    #[must_use]
+    pub fn merged_with(mut self, other: &ServerTiming) -> ServerTiming {
+        let new: Vec<String> = other.names.iter().filter(|name| !self.names.contains(name)).cloned().collect();
+        self.names.extend(new);
+        let places: Vec<Option<usize>> =
+            other.names.iter().map(|name| self.names.iter().position(|known| known == name)).collect();
+        self.times.extend(other.times.iter().map(|times| times.moved(&places)));
+        self.times.sort_by_key(ReportedTimes::index);
+        self.answers = self.answers.saturating_add(other.answers);
+        self.without = self.without.saturating_add(other.without);
+        self.unread = self.unread.saturating_add(other.unread);
+        self
+    }
+
     /// Returns the part that contains the part with this name directly, by the user's order.
     pub fn parent_of(&self, name: &str) -> Option<&str> {
         let pairs = self.nesting.iter().flat_map(|order| {
@@ -113,6 +138,22 @@ mod tests {
         let timing = ServerTiming { nesting, ..ServerTiming::default() };
         let parents = ["edge", "app", "db", "cache", "x"].map(|name| timing.parent_of(name));
         assert_eq!(parents, [None, Some("edge"), Some("app"), Some("app"), None]);
+    }
+
+    #[test]
+    fn parts_of_one_load_are_merged_and_runs_of_one_load_are_not() {
+        let part = |index, name: &str| {
+            let mut times = ReportedTimes::none(index);
+            times.add(0, Nanos(index));
+            ServerTiming { names: vec![name.to_owned()], answers: 1, times: vec![times], ..ServerTiming::default() }
+        };
+        let (a, b) = (part(7, "app"), part(2, "db"));
+        assert!(a.can_merge(&b) && !a.can_merge(&a));
+        assert!(!a.can_merge(&ServerTiming { nesting: vec!["app > db".to_owned()], ..b.clone() }));
+        let whole = a.merged_with(&b);
+        assert_eq!((whole.answers, &whole.names), (2, &vec!["app".to_owned(), "db".to_owned()]));
+        let times = |index: u64| whole.of(index).map(|times| (times.get(0), times.get(1)));
+        assert_eq!([times(7), times(2)], [Some((Some(Nanos(7)), None)), Some((None, Some(Nanos(2))))]);
     }
 
     #[test]

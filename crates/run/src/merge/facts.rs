@@ -1,6 +1,6 @@
 //! Merging of facts.
 
-use crate::{CheckpointFacts, Facts, SessionFacts, StartFacts, StreamFacts, first_failed};
+use crate::{CheckpointFacts, Facts, ServerTiming, SessionFacts, StartFacts, StreamFacts, first_failed};
 
 /// Adds the facts of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -28,12 +28,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.trace != part.trace {
         whole.trace = None;
     }
-    if whole.server_timing.is_some() || part.server_timing.is_some() {
-        // Requests of several runs share indices, so the times of one would be taken for another's.
-        let note = "the times that the service reported are known by run only: the whole has none";
-        add_note(&mut whole.notes, note.to_owned());
-        whole.server_timing = None;
-    }
+    add_server_timing(whole, part.server_timing.as_ref());
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
         && whole.seed != part.seed
     {
@@ -76,6 +71,18 @@ fn add_streams(whole: &mut Facts, part: Option<&StreamFacts>) {
         }
         _ => {
             let note = "the runs read streams in different ways (or with different tokenizers): the whole has none";
+            add_note(&mut whole.notes, note.to_owned());
+            None
+        }
+    };
+}
+
+fn add_server_timing(whole: &mut Facts, part: Option<&ServerTiming>) {
+    whole.server_timing = match (whole.server_timing.take(), part) {
+        (None, None) => None,
+        (Some(times), Some(part)) if times.can_merge(part) => Some(times.merged_with(part)),
+        _ => {
+            let note = "the times that the service reported are known by run only: the whole has none";
             add_note(&mut whole.notes, note.to_owned());
             None
         }

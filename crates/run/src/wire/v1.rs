@@ -237,6 +237,14 @@ pub struct ServerTimingFile {
     pub parts: Vec<ReportedPart>,
 }
 
+impl ServerTimingFile {
+    /// Combines facts and findings. The times of single requests are in a file of their own.
+    fn new(facts: &ServerTiming, findings: &Findings) -> ServerTimingFile {
+        let facts = ServerTiming { times: Vec::new(), ..facts.clone() };
+        ServerTimingFile { facts, parts: findings.reported_parts.clone() }
+    }
+}
+
 /// Tag of the response times of answers with an error status, beside the names of [`Metric`].
 pub const ERROR_STATUS_TIME: &str = "error_status_time";
 
@@ -303,10 +311,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         grpc: facts.offered.grpc.map(|_| GrpcBooks::new(&snapshot.statuses)),
         messages: facts.messages(),
         trace: facts.trace.clone(),
-        server_timing: facts
-            .server_timing
-            .as_ref()
-            .map(|facts| ServerTimingFile { facts: facts.clone(), parts: findings.reported_parts.clone() }),
+        server_timing: facts.server_timing.as_ref().map(|facts| ServerTimingFile::new(facts, findings)),
         ledger: findings.ledger.clone(),
         slowest: findings.slowest.clone(),
         causes: snapshot.causes.clone(),

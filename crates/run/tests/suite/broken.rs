@@ -31,7 +31,14 @@ fn a_new_folder_holds_the_files_of_a_run_and_nothing_else() {
     save(&folder).unwrap();
     assert_eq!(
         names(&folder),
-        [folder::FAILED_ANSWERS, folder::HISTOGRAMS, folder::RUN, folder::SAMPLES, folder::TIMELINE]
+        [
+            folder::FAILED_ANSWERS,
+            folder::HISTOGRAMS,
+            folder::RUN,
+            folder::SAMPLES,
+            folder::SERVER_TIMING,
+            folder::TIMELINE
+        ]
     );
 }
 

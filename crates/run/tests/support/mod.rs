@@ -30,12 +30,13 @@ pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot
     recorder.finish(hash)
 }
 
-/// Returns reported times of two requests.
-fn server_timing() -> ServerTiming {
-    let mut times = vec![ReportedTimes::none(2), ReportedTimes::none(5)];
-    times[0].add(1, Nanos(1_000));
-    times[1].add(0, Nanos(7));
-    times[1].add(1, Nanos(2_000));
+/// Returns reported times of the first two requests that are kept.
+fn server_timing(snapshot: &Snapshot) -> ServerTiming {
+    let mut indices: Vec<u64> = snapshot.samples.even().iter().map(|record| record.index).collect();
+    indices.sort_unstable();
+    let mut times: Vec<ReportedTimes> = indices.into_iter().take(2).map(ReportedTimes::none).collect();
+    times.iter_mut().zip([1_000, 2_000]).for_each(|(times, ns)| times.add(1, Nanos(ns)));
+    times.iter_mut().skip(1).for_each(|times| times.add(0, Nanos(7)));
     ServerTiming {
         sources: vec!["server-timing".to_owned(), "header:x-runtime:s".to_owned()],
         nesting: vec!["app > db".to_owned()],
@@ -146,7 +147,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         start: None,
         shards: None,
         trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
-        server_timing: Some(server_timing()),
+        server_timing: Some(server_timing(snapshot)),
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
