@@ -10,6 +10,9 @@ use crate::json::pretty_json;
 use crate::number;
 use crate::style::Style;
 
+/// Most runs left out that the text names.
+const MOST_LISTED: usize = 20;
+
 /// A series of runs with the results of its conditions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HistoryReport {
@@ -25,7 +28,10 @@ pub fn history_text(report: &HistoryReport, style: Style) -> String {
     let used = runs.iter().filter(|run| run.left_out.is_none()).count();
     let left_out: Vec<_> = runs.iter().filter_map(|run| Some((run, run.left_out.as_ref()?))).collect();
     let mut lines = vec![format!("{} of one load, {} left out", runs_of(used), left_out.len())];
-    lines.extend(left_out.into_iter().map(|(run, why)| format!("  {}: {why}", run.folder)));
+    lines.extend(left_out.iter().take(MOST_LISTED).map(|(run, why)| format!("  {}: {why}", run.folder)));
+    if left_out.len() > MOST_LISTED {
+        lines.push(format!("  and {} more, which --json lists", left_out.len() - MOST_LISTED));
+    }
     lines.push(String::new());
     let sentences: Vec<String> = percentiles.iter().flat_map(|found| sentences(found, runs)).collect();
     lines.extend(sentences);

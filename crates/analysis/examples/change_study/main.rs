@@ -1,4 +1,4 @@
-//! Measures how often a history calls a change that does not exist, how soon it finds one, and how good its interval
+//! Measures how often a history calls a change that is not there, how soon it finds one, and how good its interval
 //! is. Prints the table of `docs/history.md`:
 //!
 //! ```text

@@ -81,6 +81,16 @@ pub struct Change {
     pub high: f64,
 }
 
+impl History {
+    /// Returns the places of the runs since the latest change of any percentile, oldest first.
+    pub fn newest_level(&self) -> Vec<usize> {
+        let changes = self.percentiles.iter().filter_map(|found| found.changes.last());
+        let since = changes.map(|change| change.after).max().unwrap_or(0);
+        let is_used = |at: &usize| self.runs[*at].left_out.is_none();
+        (since..self.runs.len()).filter(is_used).collect()
+    }
+}
+
 /// Finds the changes in a series of runs, which are given oldest first. Runs that cannot be compared with the newest
 /// valid one are left out, except for the `expected` difference.
 pub fn history(runs: &[HistoryRun], expected: ExpectedDifference) -> History {

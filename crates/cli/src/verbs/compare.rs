@@ -7,6 +7,7 @@ use truetail_report::CompareReport;
 use truetail_run::Findings;
 
 use super::comparison::{check_places, exit_code, hand_out};
+use super::history::baseline_from_history;
 use super::named_run::{Named, with_verdicts};
 use super::report::load;
 use crate::after_load::AfterLoad;
@@ -20,14 +21,21 @@ use crate::error::{ExitCode, Result, usage_error};
 /// If a folder is no run, or something cannot be written.
 pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
-    let (a, b) = sides(args.runs, args.against)?;
+    let expected = match args.compare_as {
+        Some(CompareAs::Hosts) => ExpectedDifference::Target,
+        None => ExpectedDifference::Nothing,
+    };
+    let (a, b) = match &args.from_history.baseline {
+        Some(label) => baseline_from_history(&args.from_history.dir, label, args.runs, expected)?,
+        None => sides(args.runs, args.against)?,
+    };
+    if a.is_empty() {
+        return Ok(ExitCode::Open);
+    }
     let a = load_all(&a)?;
     let b = load_all(&b)?;
     let beyond = |expected| objections_except(expected, &with_verdicts(&a), &with_verdicts(&b));
-    let objections = beyond(match args.compare_as {
-        Some(CompareAs::Hosts) => ExpectedDifference::Target,
-        None => ExpectedDifference::Nothing,
-    });
+    let objections = beyond(expected);
     let help = if beyond(ExpectedDifference::Target).len() < objections.len() {
         "--as hosts compares runs against different hosts, and --anyway compares whatever differs."
     } else {

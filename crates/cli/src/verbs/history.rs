@@ -12,7 +12,7 @@ use truetail_run::{Facts, GateState};
 use super::runs::chosen;
 use crate::args::compare::CompareAs;
 use crate::args::history::HistoryArgs;
-use crate::args::runs::RunsPlaceArgs;
+use crate::args::runs::{RunsPlaceArgs, WhichRunsArgs};
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
@@ -83,9 +83,59 @@ fn like_the_newest(runs: Vec<SavedRun>) -> Vec<SavedRun> {
     }
 }
 
+/// Most runs of a baseline: more narrow the interval little, and each is read in full.
+const MOST_IN_BASELINE: usize = 10;
+
+/// Returns the runs of A and of B for `truetail compare --baseline`. A has the runs with the label that are like B,
+/// since the last change of a percentile. If there are no such runs, A is empty, and a note says so. Without `b`, B is
+/// the newest run.
+///
+/// # Errors
+/// If there is no such folder, it holds no run, or a run cannot be read.
+pub(super) fn baseline_from_history(
+    dir: &Path,
+    label: &str,
+    b: Vec<PathBuf>,
+    expected: ExpectedDifference,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (key, value) = label.split_once('=').unwrap_or(("branch", label));
+    let all = chosen(&RunsPlaceArgs { dir: dir.to_owned(), which: WhichRunsArgs::default() }, IndexUse::Trusted)?;
+    let newest = || all.iter().max_by_key(|run| (run.started_at_unix_ns, &run.folder)).map(|run| dir.join(&run.folder));
+    let b = if b.is_empty() { newest().into_iter().collect() } else { b };
+    let Some(first) = b.first() else {
+        return Err(runtime_error(format!("there is no run in {}; make one with 'truetail run'", dir.display())));
+    };
+    let is_b = |folder: &Path| b.iter().any(|other| same_folder(other, folder));
+    let has_label = |run: &&SavedRun| run.tags.get(key).is_some_and(|tag| tag == value);
+    let mut old: Vec<&SavedRun> = all.iter().filter(has_label).filter(|run| !is_b(&dir.join(&run.folder))).collect();
+    old.sort_by_key(|run| (run.started_at_unix_ns, &run.folder));
+    let mut runs = old.iter().map(|run| read(dir, run)).collect::<Result<Vec<_>>>()?;
+    // The newest run of a series decides about its load.
+    runs.push(read_folder(first)?);
+    let history = history_of(&runs, expected);
+    let level = history.newest_level();
+    let a: Vec<PathBuf> = level.iter().filter(|at| **at < old.len()).map(|at| dir.join(&old[*at].folder)).collect();
+    if a.is_empty() {
+        output::note(&format!(
+            "no saved run in {} with the label {key}={value} is like {}, so nothing is compared",
+            dir.display(),
+            first.display()
+        ));
+    }
+    let oldest = a.len().saturating_sub(MOST_IN_BASELINE);
+    Ok((a[oldest..].to_vec(), b))
+}
+
+fn same_folder(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 fn read(parent: &Path, run: &SavedRun) -> Result<HistoryRun> {
-    let folder = parent.join(&run.folder);
-    let file = load_run_file(&folder).map_err(runtime_error)?;
+    read_folder(&parent.join(&run.folder))
+}
+
+fn read_folder(folder: &Path) -> Result<HistoryRun> {
+    let file = load_run_file(folder).map_err(runtime_error)?;
     let verdict = file.verdict.clone();
     let times = file.response_time.clone();
     let folder = folder.display().to_string();

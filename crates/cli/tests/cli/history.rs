@@ -110,6 +110,43 @@ fn what_does_not_belong_is_left_out_and_listed() {
     assert!(text.starts_with("12 runs of one load, 3 left out\n"), "{text}");
 }
 
+#[test]
+fn a_baseline_comes_from_the_runs_of_a_branch_since_the_last_change() {
+    let dir = TestDir::new();
+    let template = template(&dir);
+    for day in 0..14 {
+        // Twelve runs of main, which changed once; then two of a branch.
+        let noise = [1.0, 0.99, 1.01, 1.005][day as usize % 4];
+        let level = if day < 6 {
+            30e6
+        } else if day < 12 {
+            12e6
+        } else {
+            16e6
+        };
+        let mut run = run_of(&template, day, level * noise);
+        run["tags"] = json!({"branch": if day < 12 { "main" } else { "slow" }});
+        write(&dir, &format!("run-{day:02}"), &run);
+        for name in ["histograms.hlog", "timeline.csv", "samples.csv"] {
+            let from = dir.path().join("template").join(name);
+            std::fs::copy(from, dir.path().join(format!("truetail-runs/run-{day:02}/{name}"))).expect("a file");
+        }
+    }
+    let compared = dir.truetail(&["compare", "--baseline", "main", "--json"]);
+    assert_eq!(compared.code, Some(0), "{compared:?}");
+    let json = compared.json();
+    assert_eq!((&json["runs"]["a"], &json["runs"]["b"]), (&6.into(), &1.into()), "{json}");
+    let text = dir.truetail(&["compare", "truetail-runs/run-12", "truetail-runs/run-13", "--baseline", "branch=main"]);
+    assert!(text.stdout.starts_with("A: truetail-runs/run-06, ") && text.stdout.contains("\nB: "), "{text:?}");
+    let none = dir.truetail(&["compare", "--baseline", "release"]);
+    assert_eq!((none.code, none.stderr.lines().count()), (Some(4), 1), "{none:?}");
+    assert!(none.stderr.contains("branch=release") && none.stdout.is_empty(), "{none:?}");
+    let own = dir.truetail(&["compare", "truetail-runs/run-11", "--baseline", "main", "--json"]).json();
+    assert_eq!(own["runs"]["a"], 5, "a run is not its own baseline: {own}");
+    let both = dir.truetail(&["compare", "a", "--baseline", "main", "--against", "b"]);
+    assert_eq!((both.code, both.stderr.lines().count()), (Some(2), 1), "{both:?}");
+}
+
 fn template_of(dir: &TestDir) -> Value {
     serde_json::from_slice(&std::fs::read(dir.path().join("template/run.json")).expect("a run")).expect("JSON")
 }

@@ -1,6 +1,7 @@
 //! The binary as users see it: arguments, exit codes, standard output and standard error, files, signals.
 
 mod ab;
+mod action;
 mod audit;
 mod bad_input;
 mod capacity;
