@@ -51,6 +51,7 @@ pub mod ledger;
 mod levels;
 mod load_timeline;
 mod long_run_variance;
+pub mod machine;
 mod metric_distributions;
 pub mod never_sent;
 pub mod omission;

@@ -12,6 +12,7 @@ pub mod comparison;
 pub mod completions;
 pub mod correct;
 pub mod demo;
+pub mod doctor;
 pub mod explore;
 pub mod export;
 pub mod flow;
@@ -106,6 +107,7 @@ pub enum Command {
     Audit(audit::AuditArgs),
     Correct(correct::CorrectArgs),
     Completions(completions::CompletionsArgs),
+    Doctor(doctor::DoctorArgs),
     Man(man::ManArgs),
 }
 
@@ -123,6 +125,7 @@ impl Command {
             Command::K8s(args) => args.remember(words),
             Command::Explore(_)
             | Command::Flow(_)
+            | Command::Doctor(_)
             | Command::Grpc(_)
             | Command::Serve(_)
             | Command::Lab(_)

@@ -7,6 +7,7 @@ mod compare;
 mod comparison;
 mod completions;
 mod demo;
+mod doctor;
 mod explore;
 mod flow;
 mod foreign;
@@ -59,6 +60,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Audit(args) => foreign::audit(args),
         Command::Correct(args) => foreign::correct(args),
         Command::Completions(args) => completions::completions(&args),
+        Command::Doctor(args) => doctor::doctor(args),
         Command::Man(args) => man::man(&args),
     }
 }

@@ -12,6 +12,7 @@ mod credentials;
 mod doc_links;
 mod doc_options;
 mod docs;
+mod doctor;
 mod documented;
 mod explore;
 mod export;

@@ -1,15 +1,19 @@
 //! Facts about this machine and this process. A fact is `None` if the system does not tell it.
 
+mod look;
 pub(crate) mod surroundings;
 
 use nix::sys::resource::{Resource, getrlimit, getrusage, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
-use truetail_reactor::{machine, threads};
+use truetail_reactor::{clock_reading_ns, machine, stamps, threads};
 use truetail_run::{CpuTime, HostInfo};
 
+pub use look::{Look, look};
 pub use truetail_reactor::{
     LINUX_SERVICES,
+    contention::cpu_quota,
+    machine::governor,
     machine::ignores as ignores_signal,
     threads::{lower_priority as lower_thread_priority, run_at_real_time},
 };
@@ -51,6 +55,32 @@ pub fn local_ports() -> Option<u32> {
 /// Returns the number of processors that this process may use.
 pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
+}
+
+/// The clock of this machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clock {
+    /// Source of the system's time.
+    pub source: Option<String>,
+    /// Sources that could be chosen.
+    pub available: Vec<String>,
+    /// Time that a reading takes, in nanoseconds.
+    pub reading_ns: u64,
+}
+
+/// Returns the clock.
+pub fn clock() -> Clock {
+    Clock { source: machine::clock_source(), available: machine::clock_sources(), reading_ns: clock_reading_ns() }
+}
+
+/// Returns true if the kernel stamps the arrival of answers.
+pub fn has_stamps() -> bool {
+    stamps::ARE_AVAILABLE && stamps::switch_on().is_some()
+}
+
+/// Returns true if threads of this process may run at real time. Tries it in a thread that ends at once.
+pub fn may_run_at_real_time() -> bool {
+    std::thread::spawn(|| threads::run_at_real_time().is_ok()).join().unwrap_or(false)
 }
 
 /// Returns the CPU time of the calling thread; outside Linux, that of the whole process.

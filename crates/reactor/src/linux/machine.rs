@@ -2,6 +2,8 @@
 
 use std::fs;
 
+const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
+
 /// Returns the number of files that this process has open.
 pub fn open_files() -> Option<u64> {
     fs::read_dir("/proc/self/fd").ok().map(|entries| entries.count() as u64)
@@ -26,6 +28,23 @@ pub fn cpu_model() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     line.split_once(':').map(|(_, model)| model.trim().to_owned())
+}
+
+/// Returns the source of the system's time.
+pub fn clock_source() -> Option<String> {
+    fs::read_to_string(format!("{CLOCK_SOURCE}/current_clocksource")).ok().map(|text| text.trim().to_owned())
+}
+
+/// Returns the sources of time that could be chosen.
+pub fn clock_sources() -> Vec<String> {
+    let text = fs::read_to_string(format!("{CLOCK_SOURCE}/available_clocksource")).unwrap_or_default();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Returns the governor of the first processor's frequency.
+pub fn governor() -> Option<String> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").ok()?;
+    Some(text.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// Returns the memory of this machine, in bytes.

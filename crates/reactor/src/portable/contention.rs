@@ -11,6 +11,11 @@ pub fn throttled_ns() -> Option<u64> {
 }
 
 /// Returns `None`.
+pub fn cpu_quota() -> Option<f64> {
+    None
+}
+
+/// Returns `None`.
 pub fn cpu_pressure_ns() -> Option<u64> {
     None
 }

@@ -21,6 +21,21 @@ pub fn cpu_model() -> Option<String> {
 }
 
 /// Returns `None`.
+pub fn clock_source() -> Option<String> {
+    None
+}
+
+/// Returns no source.
+pub fn clock_sources() -> Vec<String> {
+    Vec::new()
+}
+
+/// Returns `None`.
+pub fn governor() -> Option<String> {
+    None
+}
+
+/// Returns `None`.
 pub fn memory_bytes() -> Option<u64> {
     None
 }
