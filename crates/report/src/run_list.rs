@@ -26,7 +26,7 @@ const HEADS: [(&str, Align); 11] = [
     ("tags", Align::Left),
     ("folder", Align::Left),
 ];
-const LEAST_IMPORTANT: [usize; 8] = [9, 6, 2, 0, 4, 8, 7, 1];
+const LEAST_IMPORTANT: [usize; 8] = [9, 6, 2, 0, 8, 7, 1, 4];
 /// Longest name or URL in the table, characters.
 const LONGEST_NAME: usize = 36;
 /// Longest value of a label in the table, characters: enough for the short form of a commit.

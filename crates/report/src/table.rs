@@ -34,12 +34,15 @@ impl TextTable {
     /// Removes columns in the order of `least_important`, until the table has at most `columns` characters.
     pub(crate) fn fitting(mut self, columns: usize, least_important: &[usize], style: Style) -> TextTable {
         let mut left: Vec<usize> = (0..self.columns.len()).collect();
+        // A list of all saved runs is long, so each cell is measured once.
+        let mut widths = self.widths(style);
         for column in least_important {
-            if self.width(style) <= columns {
+            if self.total(&widths) <= columns {
                 break;
             }
             let Some(at) = left.iter().position(|number| number == column) else { continue };
             left.remove(at);
+            widths.remove(at);
             self.columns.remove(at);
             self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
         }
@@ -48,8 +51,13 @@ impl TextTable {
 
     /// Returns the width of the widest row, without indentation.
     pub(crate) fn width(&self, style: Style) -> usize {
-        let widths: Vec<usize> = self.widths(style).into_iter().filter(|width| *width > 0).collect();
-        widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
+        self.total(&self.widths(style))
+    }
+
+    /// Returns the width of a row whose columns have these widths.
+    fn total(&self, widths: &[usize]) -> usize {
+        let filled = widths.iter().filter(|width| **width > 0);
+        widths.iter().sum::<usize>() + self.gap * filled.count().saturating_sub(1)
     }
 
     fn widths(&self, style: Style) -> Vec<usize> {

@@ -89,7 +89,7 @@ impl HistoryGate {
         let Some(fastest) = before.iter().min_by(|a, b| a.value.total_cmp(&b.value)) else {
             let is_fine = found.smallest_shown <= self.share;
             let state = if is_fine { GateState::Holds } else { GateState::Open };
-            let help = if is_fine { "" } else { "; longer runs show less" };
+            let help = if is_fine { "" } else { "; longer runs would show smaller ones" };
             return (state, Some(1.0), format!("no change found; {shown}{help}"));
         };
         let (low, high) = newest.ratio_to(fastest);

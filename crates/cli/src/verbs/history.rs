@@ -66,7 +66,7 @@ fn series(args: &HistoryArgs) -> Result<Vec<HistoryRun>> {
     runs.iter().skip(runs.len().saturating_sub(MOST_READ)).map(|run| read(&place.dir, run)).collect()
 }
 
-/// Returns the runs with this name; if there are none, the runs with this text in their URL.
+/// Returns the runs with this name; if no run has it, the runs with this text in their URL.
 fn called(name: &str, runs: Vec<SavedRun>) -> Vec<SavedRun> {
     let is_called = |run: &SavedRun| run.name.as_deref() == Some(name);
     let has_in_url = |run: &SavedRun| run.url.as_deref().is_some_and(|url| url.contains(name));
@@ -74,7 +74,7 @@ fn called(name: &str, runs: Vec<SavedRun>) -> Vec<SavedRun> {
     runs.into_iter().filter(|run| if named { is_called(run) } else { has_in_url(run) }).collect()
 }
 
-/// Returns the runs with the name of the newest one; if it has none, every run.
+/// Returns the runs with the name of the newest one; every run if that one has no name.
 fn like_the_newest(runs: Vec<SavedRun>) -> Vec<SavedRun> {
     let newest = runs.iter().max_by_key(|run| (run.started_at_unix_ns, run.folder.clone()));
     match newest.and_then(|newest| newest.name.clone()) {
