@@ -1,6 +1,6 @@
 //! The run folder, also as text ([`pack`](fn@pack)). It has `run.json`, `histograms.hlog`, `timeline.csv` and
-//! `samples.csv`. `failed-answers.jsonl`, `server-timing.csv`, `streams.json` and `sessions.json` exist if the run has such
-//! data.
+//! `samples.csv`. `failed-answers.jsonl`, `server-timing.csv`, `streams.json` and `sessions.json` exist if the run has
+//! such data.
 
 mod checkpoint;
 mod contents;
