@@ -8,6 +8,7 @@ use truetail_stream::StreamRun;
 use truetail_timing::TimingRun;
 
 use crate::gating::Gating;
+use crate::script::Script;
 
 /// Observers of the answers of a run.
 #[derive(Clone, Default, Debug)]
@@ -19,6 +20,8 @@ pub struct Observed {
     pub sessions: Option<FlowRun>,
     /// Times that the service reports.
     pub server_timing: Option<TimingRun>,
+    /// Script that makes the requests, and sees the answers.
+    pub script: Option<Script>,
 }
 
 /// Rules for the result of a run.

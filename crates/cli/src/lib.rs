@@ -8,6 +8,7 @@
 //! | `verbs` | implementation of each verb |
 //! | `stages` | a load from prepared to delivered, for the verbs |
 //! | `supervisor` | conditions that stop a run early: `--until`, `--stop-when-saturated` |
+//! | `script` | requests from a script in Lua, with the feature `script` |
 //! | `start` | start of a run at a given instant |
 //! | `after_load` | steps after a load, which are all tried |
 //! | `output_folder` | folder of a saved run |
@@ -39,6 +40,11 @@ mod output_folder;
 mod page;
 mod progress;
 mod resolve;
+#[cfg(feature = "script")]
+mod script;
+#[cfg(not(feature = "script"))]
+#[path = "script_absent.rs"]
+mod script;
 mod setup;
 mod signals;
 mod stages;

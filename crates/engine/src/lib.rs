@@ -51,7 +51,8 @@ pub use protocol::messages::{
 };
 pub use protocol::messages::{bytes_of_hex, with_sequence_number};
 pub use protocol::observer::{
-    AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, SessionScript, Trailers,
+    AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, RequestMaker, SessionScript,
+    Trailers,
 };
 pub use result::RunOutput;
 pub use run::{EngineError, run};

@@ -140,6 +140,11 @@ impl Plan {
         self.observer.as_ref().is_some_and(ObserverFactory::follows_script)
     }
 
+    /// Returns true if the observer makes the request of each arrival during the run.
+    pub fn makes_requests(&self) -> bool {
+        self.observer.as_ref().is_some_and(ObserverFactory::makes_requests)
+    }
+
     /// Returns the part of the load and of its limits that this machine offers.
     pub fn workload_here(&self) -> Workload {
         self.workload.for_stripe(self.stripe)

@@ -67,7 +67,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         keep_alive: plan.keep_alive,
         max_streams: plan.max_streams,
         keeps_fields: plan.observer.is_some(),
-        is_scripted: plan.is_scripted(),
+        is_made_in_run: plan.is_scripted() || plan.makes_requests(),
         measured_from: Timestamp(plan.workload.warmup.0),
         has_connection_per_session: plan.workload.has_connection_per_session(),
     };

@@ -79,6 +79,8 @@ impl Omits for OmittedByAb {
         "baseline_fail_if",
         "write_baseline",
         "command",
+        "script",
+        "script_allow",
         "targets",
         "curl",
         "unix_socket",

@@ -35,6 +35,8 @@ pub const NOT_FOR_PROBES: &[&str] = &[
     "baseline-fail-if",
     "write-baseline",
     "check",
+    "script",
+    "script-allow",
     "flow",
     "replay",
     "speed",

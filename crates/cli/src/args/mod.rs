@@ -36,6 +36,7 @@ pub mod run;
 pub mod run_options;
 pub mod runs;
 pub mod screen;
+pub mod script;
 pub mod serve;
 pub mod server_timing;
 pub mod several;

@@ -21,6 +21,7 @@ use super::messages::MessageArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::replay::ReplayArgs;
 use super::screen::ScreenArgs;
+use super::script::ScriptArgs;
 use super::server_timing::ServerTimingArgs;
 use super::several::SeveralArgs;
 use super::stream::{StreamArgs, VllmArgs};
@@ -62,7 +63,7 @@ pub struct RunArgs {
     pub url: Option<String>,
     #[command(flatten)]
     pub several: SeveralArgs,
-    /// A curl command, in place of a URL
+    /// A curl command, in place of a URL; with --script, arguments of the script
     #[arg(last = true, value_name = "curl …")]
     pub command: Vec<String>,
 
@@ -177,6 +178,8 @@ pub struct RunArgs {
     pub traces: TraceArgs,
     #[command(flatten)]
     pub server_timing: ServerTimingArgs,
+    #[command(flatten)]
+    pub script: ScriptArgs,
     #[command(flatten)]
     pub grpc: GrpcArgs,
     /// User name and password for basic authentication

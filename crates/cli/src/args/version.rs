@@ -6,9 +6,10 @@ use serde_json::json;
 use truetail_engine::host::LINUX_SERVICES;
 
 /// Cargo features that are off by default, and whether this build has them.
-const FEATURES: [(&str, bool); 5] = [
+const FEATURES: [(&str, bool); 6] = [
     ("otlp", cfg!(feature = "otlp")),
     ("parquet", cfg!(feature = "parquet")),
+    ("script", cfg!(feature = "script")),
     ("serve-http2", cfg!(feature = "serve-http2")),
     ("sqlite", cfg!(feature = "sqlite")),
     ("tokenizer", cfg!(feature = "tokenizer")),

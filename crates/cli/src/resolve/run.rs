@@ -20,6 +20,7 @@ use crate::gating::{self, Gating};
 use crate::judging::Observed;
 use crate::labels::RunLabels;
 use crate::output_folder::SaveTo;
+use crate::script::Script;
 use crate::supervisor::StopConditions;
 use crate::vllm;
 
@@ -100,6 +101,7 @@ pub struct RunFiles {
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
 pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let labels = RunLabels::new(&args.labels, command_line::for_run(&args));
+    let words_for_script = Script::arguments(&mut args);
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
     let flows = flow::flows(&mut args)?;
@@ -148,6 +150,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
+    let script = Script::load(&args, words_for_script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);
     let reading = stream::reading(&args.streams);
@@ -169,8 +172,11 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     Ok(ResolvedRun {
         plan,
         notes,
-        trial: Trial::new(args.no_preflight, streams.is_some() || args.feed == Some(FeedName::Once)),
-        observed: Observed { checks, streams, sessions, server_timing: timing_of_service },
+        trial: Trial::new(
+            args.no_preflight,
+            streams.is_some() || script.is_some() || args.feed == Some(FeedName::Once),
+        ),
+        observed: Observed { checks, streams, sessions, server_timing: timing_of_service, script },
         gating,
         save_to,
         printing,

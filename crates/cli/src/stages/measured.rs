@@ -15,6 +15,7 @@ use crate::live::{Checkpoints, FeedSource, LiveStates, RunningView, Watch};
 use crate::output_folder::OutputFolder;
 use crate::progress::{Figures, ProgressReporter};
 use crate::resolve::run::{Printed, ResolvedRun};
+use crate::script::Script;
 use crate::signals::{self, CurrentRun, SignalHandler};
 use crate::start::{self, Told};
 use crate::supervisor::{StopConditions, Supervisor};
@@ -29,6 +30,13 @@ pub struct Measured {
     pub(super) baseline: Option<Baseline>,
     pub(super) folder: Option<OutputFolder>,
     pub(super) views: RunningView,
+}
+
+impl Measured {
+    /// Calls `done` of the script, if there is one. Its text is printed by [`Script::print_held`].
+    pub fn finish_script(&self) -> Option<(Script, Result<()>)> {
+        self.judge.observed.script.as_ref().map(|script| (script.clone(), script.done(&self.run)))
+    }
 }
 
 /// State that consecutive runs share: signals stop the one in progress.
@@ -72,6 +80,10 @@ impl Prepared {
         let cut_warmup = stop_conditions.cut_warmup;
         let judge = Judge { gating: resolved.gating, observed: resolved.observed, cut_warmup };
         let control = Control::new();
+        let script = judge.observed.script.clone();
+        if let Some(script) = &script {
+            script.begin(&control);
+        }
         let labels = resolved.labels;
         let source = FeedSource { plan, control: control.clone(), judge, labels: labels.clone() };
         let checkpoints = folder.as_ref().map(|folder| Checkpoints::start(folder.path(), source.clone()));
@@ -98,7 +110,11 @@ impl Prepared {
             }
         };
         drop(checkpoints);
-        let (run, signal) = measured?;
+        if let Some(script) = &script {
+            script.check()?;
+        }
+        let (mut run, signal) = measured?;
+        run.facts.notes.extend(script.as_ref().and_then(Script::note));
         Ok(ControlFlow::Continue(Measured { run, signal, judge, until, baseline, folder, views }))
     }
 }

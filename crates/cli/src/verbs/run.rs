@@ -35,5 +35,15 @@ pub fn offer(args: RunArgs, turns: Option<&Turns>) -> Result<ControlFlow<i32, De
     let delivery = Delivery { printed, screen, files: mem::take(&mut resolved.files) };
     let prepared = Prepared::new(resolved, baseline)?;
     prepared.print_notes();
-    Ok(prepared.measure(turns)?.map_continue(|measured| measured.judge().deliver(&delivery)))
+    let measured = match prepared.measure(turns)? {
+        ControlFlow::Continue(measured) => measured,
+        ControlFlow::Break(signal) => return Ok(ControlFlow::Break(signal)),
+    };
+    let script = measured.finish_script();
+    let delivered = measured.judge().deliver(&delivery);
+    if let Some((script, done)) = script {
+        script.print_held()?;
+        done?;
+    }
+    Ok(ControlFlow::Continue(delivered))
 }

@@ -158,6 +158,7 @@ impl Stage {
             "--live",
             "--otlp",
             "--tokenizer",
+            "--script",
             "--start-at",
             "--stripe",
             "--resolve",

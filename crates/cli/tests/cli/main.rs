@@ -42,6 +42,7 @@ mod redirects;
 mod requests;
 mod result;
 mod runs;
+mod script;
 mod serve;
 mod server_timing;
 mod several;

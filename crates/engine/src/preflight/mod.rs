@@ -286,7 +286,7 @@ fn trial<'a>(target: &'a Target, requests: &'a RequestSet, keeps_fields: bool) -
         keep_alive: false,
         max_streams: None,
         keeps_fields,
-        is_scripted: false,
+        is_made_in_run: false,
         measured_from: Timestamp::ZERO,
         has_connection_per_session: false,
     }

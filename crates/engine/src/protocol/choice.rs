@@ -25,7 +25,8 @@ pub(crate) struct ProtocolOptions<'a> {
     pub(crate) max_streams: Option<u32>,
     /// Keep header fields as text for an observer, if the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
-    pub(crate) is_scripted: bool,
+    /// Requests are made during the run: by a script of sessions, or for each arrival.
+    pub(crate) is_made_in_run: bool,
     /// Arrivals intended before this are warm-up.
     pub(crate) measured_from: Timestamp,
     /// Each session has connections of its own.
@@ -52,7 +53,7 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
     };
     match version {
         HttpVersion::Http1 => over_http1(options, then),
-        HttpVersion::Http2 if options.is_scripted => {
+        HttpVersion::Http2 if options.is_made_in_run => {
             let fields = FieldsMadeInRun::new(requests, &options.origin.scheme);
             placed::<_, SharedOut, _>(options, http2(options, fields), then)
         }
@@ -68,7 +69,7 @@ fn over_http1<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Out
         placed::<_, OneEach, _>(options, Http1::new(requests, options.keep_alive), then)
     }
     let requests = options.requests;
-    match (options.is_scripted, requests.trace_ids()) {
+    match (options.is_made_in_run, requests.trace_ids()) {
         (true, None) => made(MadeInRun::default(), options, then),
         (true, Some(ids)) => made(Traced::made_in_run(ids), options, then),
         (false, None) => made(requests.clone(), options, then),

@@ -1,8 +1,8 @@
 //! Observers of the requests of a worker.
 //!
-//! [`AnswerReader`] reads answers, [`SessionScript`] makes the next request of a session, and [`AnswerLimits`] gives up
-//! requests. A script and limits depend on the answers that were read, so a reader provides them:
-//! [`AnswerReader::script`] and [`AnswerReader::limits`]. The observer of a run is a reader with its script and limits.
+//! [`AnswerReader`] reads answers, [`SessionScript`] makes the next request of a session, [`RequestMaker`] makes the
+//! request of an arrival, and [`AnswerLimits`] gives up requests. All of them depend on the answers that were read, so
+//! a reader provides them: [`AnswerReader::script`], [`AnswerReader::maker`] and [`AnswerReader::limits`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -61,6 +61,11 @@ pub trait AnswerReader: Send {
     fn script(&mut self) -> Option<&mut dyn SessionScript> {
         None
     }
+    /// Returns the maker of requests, if the request of each arrival is made during the run. Asked before the run
+    /// whether there is one. A reader has a script or a maker, never both.
+    fn maker(&mut self) -> Option<&mut dyn RequestMaker> {
+        None
+    }
     /// Returns the limits, if what is read decides when a request is given up. Asked before the run whether there are
     /// any.
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
@@ -100,6 +105,14 @@ pub trait SessionScript {
     /// the user of the arrival's session, or `None` if it did not begin; `number` is the session's number. Returns the
     /// step that was not issued.
     fn never_issued(&mut self, user: Option<u32>, number: u64, arrival: Arrival, now: Timestamp) -> u32;
+}
+
+/// Maker of the requests of single arrivals. It decides the content of a request, and never its time.
+pub trait RequestMaker {
+    /// Makes the request of this arrival: overwrites `request` with its bytes in HTTP/1.1. [`AnswerReader::begin`]
+    /// follows at once. Returns false if there is no request. The arrival then counts as never issued, and
+    /// [`AnswerReader::never_issued`] follows.
+    fn make(&mut self, arrival: Arrival, request: &mut Vec<u8>) -> bool;
 }
 
 /// Limits on the progress of answers, in addition to the timeout of the run.
@@ -283,6 +296,10 @@ impl AnswerReader for Both {
         self.0.script().or_else(|| self.1.script())
     }
 
+    fn maker(&mut self) -> Option<&mut dyn RequestMaker> {
+        self.0.maker().or_else(|| self.1.maker())
+    }
+
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
         let has_some = self.0.limits().is_some() || self.1.limits().is_some();
         has_some.then_some(self as &mut dyn AnswerLimits)
@@ -312,17 +329,23 @@ impl AnswerLimits for Both {
 pub struct ObserverFactory {
     make: Arc<dyn Fn() -> Box<dyn AnswerReader> + Send + Sync>,
     follows_script: bool,
+    makes_requests: bool,
 }
 
 impl ObserverFactory {
     /// Calls `make` once for each worker, before the run.
     pub fn new(make: impl Fn() -> Box<dyn AnswerReader> + Send + Sync + 'static) -> ObserverFactory {
-        ObserverFactory { make: Arc::new(make), follows_script: false }
+        ObserverFactory { make: Arc::new(make), follows_script: false, makes_requests: false }
     }
 
     /// Makes observers with a [`SessionScript`] for the partly open model. Calls `make` once for each worker.
     pub fn with_script(make: impl Fn() -> Box<dyn AnswerReader> + Send + Sync + 'static) -> ObserverFactory {
-        ObserverFactory { make: Arc::new(make), follows_script: true }
+        ObserverFactory { follows_script: true, ..ObserverFactory::new(make) }
+    }
+
+    /// Makes observers with a [`RequestMaker`], for requests of HTTP/1.1. Calls `make` once for each worker.
+    pub fn with_maker(make: impl Fn() -> Box<dyn AnswerReader> + Send + Sync + 'static) -> ObserverFactory {
+        ObserverFactory { makes_requests: true, ..ObserverFactory::new(make) }
     }
 
     /// Returns true if the observers have a script.
@@ -330,12 +353,18 @@ impl ObserverFactory {
         self.follows_script
     }
 
+    /// Returns true if the observers make the request of each arrival.
+    pub fn makes_requests(&self) -> bool {
+        self.makes_requests
+    }
+
     /// Combines two observers. Both see each answer, this one first.
     #[must_use]
     pub fn and(self, other: ObserverFactory) -> ObserverFactory {
         let follows_script = self.follows_script || other.follows_script;
+        let makes_requests = self.makes_requests || other.makes_requests;
         let both = ObserverFactory::new(move || Box::new(Both(self.observer(), other.observer())));
-        ObserverFactory { follows_script, ..both }
+        ObserverFactory { follows_script, makes_requests, ..both }
     }
 
     /// Returns the observer of one worker. Other callers may use it to drive an observer without a worker.

@@ -216,6 +216,16 @@ impl Target {
         self.requests = self.requests.clone().hashed_as(others);
     }
 
+    /// Makes the hash of the requests depend on `bytes` too, such as a script that makes requests during the run.
+    pub fn depend_on(&mut self, bytes: &[u8]) {
+        self.requests = self.requests.clone().hashed_with(bytes);
+    }
+
+    /// Returns all endpoints of the first origin.
+    pub fn endpoints(&self) -> &[Endpoint] {
+        self.destinations[0].endpoints()
+    }
+
     /// Returns the endpoint in use; with several origins, that of the first.
     pub fn endpoint(&self) -> &Endpoint {
         &self.destinations[0].endpoints()[0]

@@ -236,6 +236,12 @@ impl RequestSet {
         self.targets[id.target as usize].method == Method::Head
     }
 
+    /// Returns these requests with a hash that depends on `bytes` too.
+    pub(crate) fn hashed_with(mut self, bytes: &[u8]) -> RequestSet {
+        self.hash = mix64(hash_bytes(self.hash, bytes) ^ bytes.len() as u64);
+        self
+    }
+
     /// Returns a hash of all requests and weights. The seed is not included.
     pub fn hash(&self) -> u64 {
         self.hash

@@ -126,6 +126,11 @@ impl InFlight {
         tag
     }
 
+    /// Returns the tag of the request that begins next.
+    pub(super) fn next_tag(&self) -> Tag {
+        self.vacant.last().copied().unwrap_or(self.slots.len() as Tag)
+    }
+
     #[inline]
     pub(super) fn get(&mut self, tag: Tag) -> &mut Exchange {
         let slot = &mut self.slots[tag as usize];

@@ -70,10 +70,13 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
     }
 
-    /// Returns the request of an arrival and its origin: a request made before the run, or the next request of the
-    /// arrival's session, if any.
+    /// Returns the request of an arrival and its origin: a request made before the run, a request made now, or the next
+    /// request of the arrival's session, if any.
     #[inline]
     fn request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
+        if self.events.makes_requests() {
+            return self.made_request_for(start);
+        }
         if !self.events.is_scripted() {
             let request = self.config.requests.choose(start.arrival.index);
             return Some((request, self.config.requests.origin(request)));
@@ -83,6 +86,25 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let room = self.protocol.request_of(user);
         let next = self.events.script().next_request(user, number, start.arrival, room)?;
         Some((RequestId { target: next.target, row: user }, next.origin))
+    }
+
+    /// Returns the request that the observer makes for an arrival, if any. Its row is the tag that it will get, so it
+    /// keeps its bytes until it ends.
+    fn made_request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
+        let row = self.in_flight.next_tag();
+        let room = self.protocol.request_of(row);
+        let chosen = self.config.requests.choose(start.arrival.index);
+        let origin = self.config.requests.origin(chosen);
+        let is_made = self.events.make_request(start.arrival, room);
+        is_made.then_some((RequestId { target: chosen.target, row }, origin))
+    }
+
+    /// Records an arrival without a request, because its script failed.
+    fn skip(&mut self, start: &DueRequest, now: Timestamp) {
+        let request = self.config.requests.choose(start.arrival.index);
+        self.ledger.record_never_issued(request, &RequestRecord::never_issued(start.arrival, now));
+        self.events.observe_never_issued(request.target, start.arrival, now);
+        self.driver.complete(start.user, now);
     }
 
     /// Ends the session of an arrival that should have begun at `now`, because it makes no request.
@@ -101,8 +123,15 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         self.sleeper.count_start(start.arrival.intended_start);
         let asked = self.request_for(&start);
         // The time that a script takes to make its request is generator lag, and not part of the server's times.
-        let now = if self.events.is_scripted() { self.clock.now() } else { now };
-        let Some((request, origin)) = asked else { return self.end_empty_session(&start, now) };
+        let takes_time = self.events.is_scripted() || self.events.makes_requests();
+        let now = if takes_time { self.clock.now() } else { now };
+        let Some((request, origin)) = asked else {
+            return if self.events.makes_requests() {
+                self.skip(&start, now)
+            } else {
+                self.end_empty_session(&start, now)
+            };
+        };
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
         let tag = self.in_flight.begin(Exchange {
