@@ -46,7 +46,7 @@ mod tests {
     use super::first_length;
 
     #[test]
-    fn several_requests_are_told_apart() {
+    fn several_requests_of_a_script_are_told_apart() {
         let first = b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc";
         let second = b"GET /b HTTP/1.1\r\nHost: h\r\n\r\n";
         let both = [&first[..], second].concat();
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_request_is_refused() {
+    fn text_of_a_script_that_is_no_request_is_refused() {
         for (text, why) in [
             ("", "empty line"),
             ("GET / HTTP/1.1\r\nHost: h\r\n", "empty line"),

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distributions_have_exact_ends_and_means() {
+    fn distributions_for_a_script_have_exact_ends_and_means() {
         let mut times = Histogram::new();
         for micros in [100, 200, 300, 400] {
             times.record(Nanos::from_micros(micros));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_was_measured() {
+    fn a_script_gets_zeros_if_nothing_was_measured() {
         let found = Distribution::of_times(&Histogram::new());
         assert_eq!((found.min, found.max, found.stdev(), found.percentile(99.0)), (0.0, 0.0, 0.0, 0.0));
     }
