@@ -74,7 +74,7 @@ pub struct MachineFinding {
     pub state: MachineState,
     /// What was found.
     pub found: String,
-    /// Consequence for a measurement; null if there is none.
+    /// Consequence for a measurement; null if it has no consequence.
     pub effect: Option<String>,
     /// What mends it: a command if there is one; null if nothing needs mending.
     pub remedy: Option<String>,
@@ -191,7 +191,8 @@ fn pressure(look: &MachineLook) -> MachineFinding {
 fn timer(facts: &MachineFacts) -> MachineFinding {
     let late = &facts.look.late_ns;
     let at = |q: f64| late[((late.len() as f64 * q) as usize).min(late.len() - 1)];
-    let (half, p99) = (at(0.5), at(0.99));
+    let half = at(0.5);
+    let p99 = at(0.99);
     let found = fine("timer", format!("wakes {} µs late (p50), {} µs (p99)", half / 1_000, p99 / 1_000));
     let effect = "requests go out this late; truetail counts it as generator lag, and its percentiles become ranges";
     let remedy = match facts.may_run_at_real_time {

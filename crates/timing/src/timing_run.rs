@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads answers with these header fields, each in a worker of its own.
+    /// Reads answers with these header fields, each in another worker.
     fn read(run: &TimingRun, answers: &[&[(&str, &str)]]) -> ServerTiming {
         let mut records = Vec::new();
         for (index, answer) in answers.iter().enumerate() {
@@ -81,7 +81,8 @@ mod tests {
             let mut observer = run.observer_factory().observer();
             observer.begin(0, 0, arrival);
             observer.head(0, AnswerHead::with_fields(200, &fields));
-            let (outcome, end) = (Outcome::Response { status: 200 }, Timestamp(1_000));
+            let outcome = Outcome::Response { status: 200 };
+            let end = Timestamp(1_000);
             let id = RequestId { target: 0, row: 0 };
             observer.end(0, EndedRequest { arrival, id, outcome, start: arrival.intended_start, end });
             observer.finish(end);

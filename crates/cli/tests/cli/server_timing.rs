@@ -19,9 +19,7 @@ fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     thread::spawn(move || {
-        let mut accepted = 0;
-        for socket in listener.incoming().flatten() {
-            accepted += 1;
+        for (accepted, socket) in listener.incoming().flatten().enumerate() {
             thread::spawn(move || answer_all(socket, accepted));
         }
     });
@@ -37,7 +35,7 @@ fn answer_all(mut socket: TcpStream, mut count: usize) -> Option<()> {
         count += 1;
         let spend = |part: &str| {
             let begin = Instant::now();
-            let stalls = path == format!("/{part}") && count % 8 == 0;
+            let stalls = path == format!("/{part}") && count.is_multiple_of(8);
             thread::sleep(if stalls { STALL } else { Duration::from_millis(1) });
             begin
         };
@@ -93,7 +91,7 @@ fn the_part_that_stalls_is_the_longest() {
         let parts = parts_at_p99(&run);
         let longest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("a part");
         assert_eq!(longest.0, part, "{path}: {parts:?}");
-        // The lateness of the generator counts as a part of its own, so the stall stays in full.
+        // The lateness of the generator is another part, so the stall stays in full.
         assert!(longest.1 >= STALL.as_nanos() as f64, "{path}: {parts:?}");
         assert!(output.stdout.contains("where the time went"), "{output:?}");
         let slowest = &run["slowest"][0];
@@ -124,7 +122,7 @@ fn hostile_times_are_bounded_and_impossible_ones_are_told() {
     let (run, output) = run(&dir, &format!("{}/wild", serve()), &times);
     let timing = &run["server_timing"];
     assert_eq!((&timing["answers"], timing["names"].as_array().map(Vec::len)), (&400.into(), Some(2)), "{timing}");
-    // Of each answer: a time of 10^96 s, an entry that is none, and the entries beyond the limit.
+    // Of each answer: a time of 10^96 s, an entry without a name, and the entries beyond the limit.
     assert_eq!(timing["unread"], 800, "{timing}");
     assert!(!output.stdout.contains('\u{1b}'), "{output:?}");
     let says = ["x-time is longer than the whole service time in 400 of 400 answers", "add up to more than", "−"];

@@ -24,7 +24,7 @@ pub struct Look {
     pub pressure_ns: Option<u64>,
 }
 
-/// Looks at this machine for a second, in a thread of its own.
+/// Looks at this machine for a second, in a new thread.
 ///
 /// # Errors
 /// If the process has no free file descriptor.

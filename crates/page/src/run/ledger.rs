@@ -10,7 +10,7 @@ use crate::document::Section;
 use crate::figure::Figure;
 use crate::table::Table;
 
-/// Returns the section; `None` if the run read no times of the service. A run in progress has none yet.
+/// Returns the section; `None` if the run read no times of the service. It is for runs that have ended.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     page.run.facts.server_timing.as_ref()?;
     let findings = page.findings;

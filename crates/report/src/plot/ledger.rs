@@ -64,7 +64,7 @@ fn bar(sheet: &mut Sheet, row: &LedgerRow, names: &[String]) {
     sheet.svg.label(label(x + 8.0, place.y + 24.0, &total, FAINT_INK));
 }
 
-/// Returns the look of a part. What is unattributed comes last and has no colour of its own.
+/// Returns the look of a part. What is unattributed comes last and is grey.
 fn look_of(place: usize, parts: usize) -> SeriesStyle {
     if place + 1 == parts { SeriesStyle::Planned } else { LOOKS[place % LOOKS.len()] }
 }

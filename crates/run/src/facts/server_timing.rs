@@ -147,7 +147,8 @@ mod tests {
             times.add(0, Nanos(index));
             ServerTiming { names: vec![name.to_owned()], answers: 1, times: vec![times], ..ServerTiming::default() }
         };
-        let (a, b) = (part(7, "app"), part(2, "db"));
+        let a = part(7, "app");
+        let b = part(2, "db");
         assert!(a.can_merge(&b) && !a.can_merge(&a));
         assert!(!a.can_merge(&ServerTiming { nesting: vec!["app > db".to_owned()], ..b.clone() }));
         let whole = a.merged_with(&b);

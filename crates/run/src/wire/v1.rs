@@ -238,7 +238,7 @@ pub struct ServerTimingFile {
 }
 
 impl ServerTimingFile {
-    /// Combines facts and findings. The times of single requests are in a file of their own.
+    /// Combines facts and findings. The times of single requests are in another file.
     fn new(facts: &ServerTiming, findings: &Findings) -> ServerTimingFile {
         let facts = ServerTiming { times: Vec::new(), ..facts.clone() };
         ServerTimingFile { facts, parts: findings.reported_parts.clone() }
