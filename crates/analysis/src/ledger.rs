@@ -7,12 +7,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use truetail_model::record::{Outcome, RequestRecord, rank_of};
 use truetail_run::{LedgerPart, LedgerRow, PartQuantile, ReportedPart, ReportedTimes, Run, ServerTiming};
 
+use crate::part_names::{BEFORE, PARTS, UNATTRIBUTED};
 use crate::support::{ONE_SIDE, QUANTILES, min_sample_size};
 
-/// Name of the rest of a response time.
-pub const UNATTRIBUTED: &str = "unattributed";
-/// Names of the parts before the request was sent.
-const BEFORE: [&str; 3] = ["generator lag", "connection wait", "connecting"];
 /// Quantiles with a row.
 const ROWS: [f64; 3] = [0.5, 0.99, 0.999];
 /// A row is about the requests within this share of its rank.
@@ -67,7 +64,7 @@ fn around<'a>(q: f64, sorted: &'a [&'a RequestRecord]) -> &'a [&'a RequestRecord
 }
 
 fn row(q: f64, answers: &[&RequestRecord], timing: &ServerTiming) -> LedgerRow {
-    let names = BEFORE.into_iter().chain(timing.names.iter().map(String::as_str)).chain([UNATTRIBUTED]);
+    let names = PARTS[..BEFORE].iter().copied().chain(timing.names.iter().map(String::as_str)).chain([UNATTRIBUTED]);
     let parts: Vec<Vec<f64>> = answers.iter().map(|record| parts(record, timing)).collect();
     let part = |(place, name): (usize, &str)| {
         let values: Vec<f64> = parts.iter().map(|parts| parts[place]).collect();

@@ -7,13 +7,10 @@ use truetail_model::time::Nanos;
 use truetail_run::{Run, ServerTiming, SlowRequest};
 
 use crate::ledger;
+use crate::part_names::{BEFORE, PARTS, UNATTRIBUTED};
 
 /// Number of requests in the list.
 const COUNT: usize = 10;
-
-/// Parts of a response time, in their order in time.
-pub const PARTS: [&str; 6] =
-    ["generator lag", "connection wait", "connecting", "to the first byte", "from the first byte", "service"];
 
 /// Returns the slowest requests that were sent, the slowest first.
 pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
@@ -43,10 +40,9 @@ pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
 /// more time than passed.
 fn reported(record: &RequestRecord, timing: &ServerTiming) -> Option<BTreeMap<String, u64>> {
     timing.of(record.index)?;
-    let [lag, wait, connecting, ..] = PARTS;
-    let names = [lag, wait, connecting].into_iter().chain(timing.names.iter().map(String::as_str));
+    let names = PARTS[..BEFORE].iter().copied().chain(timing.names.iter().map(String::as_str));
     let parts: Vec<(&str, f64)> =
-        names.chain([ledger::UNATTRIBUTED]).zip(ledger::parts(record, timing)).filter(|(_, ns)| *ns != 0.0).collect();
+        names.chain([UNATTRIBUTED]).zip(ledger::parts(record, timing)).filter(|(_, ns)| *ns != 0.0).collect();
     let is_possible = parts.iter().all(|(_, ns)| *ns > 0.0);
     is_possible.then(|| parts.into_iter().map(|(name, ns)| (name.to_owned(), ns as u64)).collect())
 }

@@ -17,14 +17,14 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 pub use facts::{
-    ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, CpuContention, CpuTime, EarlyEnd, EndClock, EventMark,
-    EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap, GeneratorStats,
-    GrpcBooks, GrpcConfig, GrpcKind, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi, LlmFacts,
-    MAX_FAILED_ANSWERS, MAX_PARTS, MachineLimit, MessageBooks, MessageConfig, Mix, MixTarget, NotReached,
-    ObjectiveCounts, OfferedLoad, Pause, ReportedTimes, RunSource, Sampled, SampledRequest, SampledSession,
-    SampledSessions, SampledStream, SampledStreams, ServerTiming, SessionEnding, SessionFacts, SessionPart,
-    SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, StartFacts,
-    StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
+    ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, ClockFacts, CpuContention, CpuTime, EarlyEnd, EndClock,
+    EventMark, EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap,
+    GeneratorStats, GrpcBooks, GrpcConfig, GrpcKind, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi,
+    LlmFacts, MAX_FAILED_ANSWERS, MAX_PARTS, MachineFacts, MachineLimit, MachineLook, MessageBooks, MessageConfig, Mix,
+    MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, ReportedTimes, RunSource, Sampled, SampledRequest,
+    SampledSession, SampledSessions, SampledStream, SampledStreams, ServerTiming, SessionEnding, SessionFacts,
+    SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts,
+    StartFacts, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
     StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts, TraceFacts, UniqueNames,
     UnmeasuredContent, first_failed, split_origin,
 };

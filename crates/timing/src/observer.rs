@@ -31,7 +31,7 @@ pub(crate) struct TimingResults {
     pub(crate) without: u64,
     pub(crate) unread: u64,
     pub(crate) even: EvenPart<ReportedTimes>,
-    /// The slowest answers, with their response times.
+    /// The slowest answers with their response times, the slowest first.
     pub(crate) slowest: Vec<(Nanos, ReportedTimes)>,
 }
 
@@ -43,7 +43,7 @@ impl TimingResults {
             without: 0,
             unread: 0,
             even: EvenPart::new(plan.capacity),
-            slowest: Vec::new(),
+            slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
         }
     }
 
@@ -59,12 +59,14 @@ impl TimingResults {
 
     fn keep(&mut self, times: &ReportedTimes, response_time: Nanos) {
         self.even.offer(times, |_| {});
-        let fastest = self.slowest.iter().enumerate().min_by_key(|(_, (time, _))| *time);
-        match fastest.map(|(place, (time, _))| (place, *time)) {
-            _ if self.slowest.len() < SLOWEST_KEPT => self.slowest.push((response_time, *times)),
-            Some((place, time)) if time < response_time => self.slowest[place] = (response_time, *times),
-            _ => {}
+        // In descending order, so that nearly every answer is compared with one other.
+        let is_fast = self.slowest.last().is_some_and(|(fastest, _)| response_time <= *fastest);
+        if is_fast && self.slowest.len() >= SLOWEST_KEPT {
+            return;
         }
+        let place = self.slowest.partition_point(|(time, _)| *time > response_time);
+        self.slowest.insert(place, (response_time, *times));
+        self.slowest.truncate(SLOWEST_KEPT);
     }
 
     /// Adds the times of another worker, whose names may have other places.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use truetail_run::{GateFinding, GateState};
 
 use crate::figures::quantile_name;
+use crate::gates::quantile_and_share;
 use crate::support::QUANTILES;
 
 use super::quantiles::{Comparison, QuantileComparison};
@@ -40,15 +41,11 @@ impl FromStr for CompareGate {
                 text.trim()
             ))
         };
-        let (name, share) = text.split_once("worse than").ok_or_else(malformed)?;
-        let percent = name.trim().strip_prefix('p').ok_or_else(malformed)?;
-        let q = crate::gates::part_of_one(percent).ok_or_else(malformed)?;
+        let (q, share) = quantile_and_share(text, "worse than").ok_or_else(malformed)?;
         if !QUANTILES.contains(&q) || q >= 1.0 {
             return Err(not_compared(text.trim()));
         }
-        let share = share.trim().strip_suffix('%').ok_or_else(malformed)?;
-        let share = share.trim_end().parse::<f64>().ok().filter(|share| share.is_finite() && *share >= 0.0);
-        Ok(CompareGate { text: text.trim().to_owned(), q, share: share.ok_or_else(malformed)? / 100.0 })
+        Ok(CompareGate { text: text.trim().to_owned(), q, share })
     }
 }
 

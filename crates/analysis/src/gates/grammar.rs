@@ -117,8 +117,16 @@ fn statistic_named(name: &str) -> Option<Statistic> {
     }
 }
 
+/// Parses `p99 WORDS 5%` into 0.99 and 0.05.
+pub(crate) fn quantile_and_share(text: &str, words: &str) -> Option<(f64, f64)> {
+    let (name, share) = text.split_once(words)?;
+    let q = part_of_one(name.trim().strip_prefix('p')?)?;
+    let share = share.trim().strip_suffix('%')?.trim_end().parse::<f64>().ok()?;
+    (share.is_finite() && share >= 0.0).then_some((q, share / 100.0))
+}
+
 /// Converts `99.9` to 0.999. Parses a decimal, because a division by 100 would not be exact to the last bit.
-pub(crate) fn part_of_one(percent: &str) -> Option<f64> {
+fn part_of_one(percent: &str) -> Option<f64> {
     let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(decimals) || whole.len() > 2 {

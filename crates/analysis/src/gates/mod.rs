@@ -37,7 +37,7 @@ mod streams;
 mod times;
 
 pub(crate) use clause::{Clause, Subject};
-pub(crate) use grammar::part_of_one;
+pub(crate) use grammar::quantile_and_share;
 pub(crate) use load_effects::LoadEffects;
 pub(crate) use polarity::{mirrored, wrong_polarity};
 

@@ -9,6 +9,7 @@ use super::levels::Level;
 use super::scan::FEWEST_RUNS;
 use super::series::{History, PercentileHistory};
 use crate::figures::quantile_name;
+use crate::gates::quantile_and_share;
 
 /// Percentiles that a condition may name.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -44,17 +45,13 @@ impl FromStr for HistoryGate {
                 "'{text}' is not a condition; write PERCENTILE slower than SHARE, such as 'p99 slower than 5%'"
             ))
         };
-        let (name, share) = text.split_once("slower than").ok_or_else(malformed)?;
-        let percent = name.trim().strip_prefix('p').ok_or_else(malformed)?;
-        let q = crate::gates::part_of_one(percent).ok_or_else(malformed)?;
+        let (q, share) = quantile_and_share(text, "slower than").ok_or_else(malformed)?;
         if !QUANTILES.contains(&q) {
             let names = QUANTILES.map(quantile_name).join(", ");
             let problem =
                 format!("'{text}' names a percentile that no history looks at; the ones that it does: {names}");
             return Err(HistoryGateError(problem));
         }
-        let share = share.trim().strip_suffix('%').ok_or_else(malformed)?.trim_end().parse::<f64>().ok();
-        let share = share.filter(|share| share.is_finite() && *share >= 0.0).ok_or_else(malformed)? / 100.0;
         Ok(HistoryGate { text: text.to_owned(), q, share })
     }
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use truetail_run::VerdictState;
 use truetail_run::catalog::{RunFilter, RunOrder, TagFilter};
 
 use super::labels::check_key;
-use super::values::count;
+use super::values::{count, one_of};
 use crate::output_folder::PARENT;
 
 const EXAMPLE: &str = "\
@@ -31,8 +31,8 @@ pub struct RunsArgs {
     #[command(flatten)]
     pub place: RunsPlaceArgs,
     /// Order of the runs: the newest, slowest or largest first
-    #[arg(long, value_name = "BY", value_enum, default_value_t = SortName::Started)]
-    pub sort: SortName,
+    #[arg(long, value_name = "BY", value_parser = one_of(&RunOrder::NAMED), default_value = RunOrder::NAMED[0].0)]
+    pub sort: RunOrder,
     /// Print the list as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
@@ -75,8 +75,8 @@ pub struct WhichRunsArgs {
     #[arg(long, value_name = "WHEN", value_parser = instant, help_heading = "Which runs")]
     pub before: Option<SystemTime>,
     /// Only runs with this verdict; repeatable
-    #[arg(long, value_enum, ignore_case = true, help_heading = "Which runs")]
-    pub verdict: Vec<VerdictName>,
+    #[arg(long, value_parser = one_of(&VERDICTS), ignore_case = true, help_heading = "Which runs")]
+    pub verdict: Vec<VerdictState>,
     /// Only runs with this label; repeatable. Without =VALUE, any value will do
     #[arg(long, value_name = "KEY=VALUE", value_parser = tag, help_heading = "Which runs")]
     pub tag: Vec<TagFilter>,
@@ -89,7 +89,7 @@ impl WhichRunsArgs {
             target: self.target.clone(),
             since_unix_ns: self.since.map(unix_ns),
             before_unix_ns: self.before.map(unix_ns),
-            verdicts: self.verdict.iter().map(|verdict| verdict.state()).collect(),
+            verdicts: self.verdict.clone(),
             tags: self.tag.clone(),
         }
     }
@@ -121,50 +121,9 @@ pub struct RunsKeepArgs {
     pub yes: bool,
 }
 
-/// `--sort`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum SortName {
-    Started,
-    Name,
-    P50,
-    P99,
-    Max,
-    Errors,
-    Planned,
-}
-
-impl SortName {
-    /// Returns the order.
-    pub fn order(self) -> RunOrder {
-        match self {
-            SortName::Started => RunOrder::Started,
-            SortName::Name => RunOrder::Name,
-            SortName::P50 => RunOrder::P50,
-            SortName::P99 => RunOrder::P99,
-            SortName::Max => RunOrder::Max,
-            SortName::Errors => RunOrder::Errors,
-            SortName::Planned => RunOrder::Planned,
-        }
-    }
-}
-
-/// `--verdict`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum VerdictName {
-    Valid,
-    Suspect,
-    Invalid,
-}
-
-impl VerdictName {
-    fn state(self) -> VerdictState {
-        match self {
-            VerdictName::Valid => VerdictState::Valid,
-            VerdictName::Suspect => VerdictState::Suspect,
-            VerdictName::Invalid => VerdictState::Invalid,
-        }
-    }
-}
+/// Verdicts with their names on a command line.
+const VERDICTS: [(&str, VerdictState); 3] =
+    [("valid", VerdictState::Valid), ("suspect", VerdictState::Suspect), ("invalid", VerdictState::Invalid)];
 
 /// Parses a time ago, a date, or an instant with date and time.
 fn instant(text: &str) -> Result<SystemTime, String> {

@@ -4,12 +4,24 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use truetail_model::time::{DurationError, Nanos};
 
 /// Parses a whole number from 1.
 pub fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
     let number: T = text.trim().parse().map_err(|_| format!("'{text}' is not a whole number from 1"))?;
     if number == T::default() { Err("0 is too few; write a whole number from 1".to_owned()) } else { Ok(number) }
+}
+
+/// Parses one of these names.
+pub fn one_of<T: Clone + Send + Sync + 'static>(
+    named: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(named.iter().map(|(name, _)| *name));
+    names.try_map(|name| {
+        let found = named.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name));
+        found.map(|(_, value)| value.clone()).ok_or("an unknown name")
+    })
 }
 
 /// Parses a time above zero.

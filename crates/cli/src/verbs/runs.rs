@@ -27,7 +27,7 @@ pub fn runs(args: RunsArgs) -> Result<ExitCode> {
 fn list(args: &RunsArgs) -> Result<ExitCode> {
     let parent = &args.place.dir;
     let mut runs = chosen(&args.place, IndexUse::Trusted)?;
-    args.sort.order().sort(&mut runs);
+    args.sort.sort(&mut runs);
     let parent = parent.display().to_string();
     let text = if args.json {
         run_list_json(&parent, &runs)

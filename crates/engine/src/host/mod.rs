@@ -3,17 +3,16 @@
 mod look;
 pub(crate) mod surroundings;
 
+use std::io;
+
 use nix::sys::resource::{Resource, getrlimit, getrusage, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
-use truetail_reactor::{clock_reading_ns, machine, stamps, threads};
-use truetail_run::{CpuTime, HostInfo};
+use truetail_reactor::{clock_reading_ns, contention, machine, stamps, threads};
+use truetail_run::{ClockFacts, CpuTime, HostInfo, MachineFacts};
 
-pub use look::{Look, look};
 pub use truetail_reactor::{
     LINUX_SERVICES,
-    contention::cpu_quota,
-    machine::governor,
     machine::ignores as ignores_signal,
     threads::{lower_priority as lower_thread_priority, run_at_real_time},
 };
@@ -57,29 +56,30 @@ pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
-/// The clock of this machine.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Clock {
-    /// Source of the system's time.
-    pub source: Option<String>,
-    /// Sources that could be chosen.
-    pub available: Vec<String>,
-    /// Time that a reading takes, in nanoseconds.
-    pub reading_ns: u64,
-}
-
-/// Returns the clock.
-pub fn clock() -> Clock {
-    Clock { source: machine::clock_source(), available: machine::clock_sources(), reading_ns: clock_reading_ns() }
-}
-
-/// Returns true if the kernel stamps the arrival of answers.
-pub fn has_stamps() -> bool {
-    stamps::ARE_AVAILABLE && stamps::switch_on().is_some()
+/// Reads what may disturb a measurement on this machine, and looks at it for a second.
+///
+/// # Errors
+/// If the process has no free file descriptor.
+pub fn examine() -> io::Result<MachineFacts> {
+    Ok(MachineFacts {
+        cpus: cpus(),
+        quota: contention::cpu_quota(),
+        open_files: open_file_limits().map(|limits| limits.hard),
+        local_ports: local_ports(),
+        clock: ClockFacts {
+            source: machine::clock_source(),
+            available: machine::clock_sources(),
+            reading_ns: clock_reading_ns(),
+        },
+        governor: machine::governor(),
+        has_stamps: stamps::ARE_AVAILABLE && stamps::switch_on().is_some(),
+        may_run_at_real_time: may_run_at_real_time(),
+        look: look::look()?,
+    })
 }
 
 /// Returns true if threads of this process may run at real time. Tries it in a thread that ends at once.
-pub fn may_run_at_real_time() -> bool {
+fn may_run_at_real_time() -> bool {
     std::thread::spawn(|| threads::run_at_real_time().is_ok()).join().unwrap_or(false)
 }
 

@@ -1,5 +1,6 @@
 //! Parts of the response times, stacked.
 
+use truetail_analysis::figures::quantile_name;
 use truetail_run::{Findings, LedgerRow};
 
 use super::layout::{FAINT_INK, INK};
@@ -47,7 +48,7 @@ pub fn ledger(findings: &Findings) -> Picture {
 
 fn bar(sheet: &mut Sheet, row: &LedgerRow, names: &[String]) {
     let place = sheet.take(ROW);
-    let title = format!("p{}", (row.q * 1e6).round() / 1e4);
+    let title = quantile_name(row.q);
     let total = number::time(row.response_time_ns.round() as u64);
     let room = place.width - 60.0 - text_width::width(&total, 14.0) - 16.0;
     sheet.svg.label(label(place.x, place.y + 24.0, &title, INK));

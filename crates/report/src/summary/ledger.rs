@@ -1,6 +1,7 @@
 //! Where the time went, with the times that the service reported.
 
-use truetail_analysis::ledger::UNATTRIBUTED;
+use truetail_analysis::figures::quantile_name;
+use truetail_analysis::part_names::UNATTRIBUTED;
 use truetail_run::{Findings, LedgerPart, LedgerRow, Run};
 
 use crate::number;
@@ -16,8 +17,8 @@ const BAR: f64 = 24.0;
 pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(last) = findings.ledger.last() else { return sentences(run, findings, style) };
     let mut columns = vec![("where the time went".to_owned(), Align::Left)];
-    columns.extend(findings.ledger.iter().map(|row| (name_of(row.q), Align::Right)));
-    columns.push((format!("share at {}", name_of(last.q)), Align::Left));
+    columns.extend(findings.ledger.iter().map(|row| (quantile_name(row.q), Align::Right)));
+    columns.push((format!("share at {}", quantile_name(last.q)), Align::Left));
     let heads: Vec<(&str, Align)> = columns.iter().map(|(head, align)| (head.as_str(), *align)).collect();
     let mut table = TextTable::new(&heads);
     for name in ledger_parts(findings) {
@@ -56,7 +57,7 @@ pub fn ledger_parts(findings: &Findings) -> Vec<String> {
 
 /// Column heads of [`ledger_rows`].
 pub fn ledger_heads(findings: &Findings) -> Vec<String> {
-    let rows = findings.ledger.iter().map(|row| name_of(row.q));
+    let rows = findings.ledger.iter().map(|row| quantile_name(row.q));
     ["part".to_owned()].into_iter().chain(rows).collect()
 }
 
@@ -140,8 +141,4 @@ fn with_interval(part: &LedgerPart) -> String {
 fn signed(ns: f64) -> String {
     let time = number::time(ns.abs().round() as u64);
     if ns < -0.5 { format!("−{time}") } else { time }
-}
-
-fn name_of(q: f64) -> String {
-    format!("p{}", (q * 1e6).round() / 1e4)
 }

@@ -1,6 +1,6 @@
 //! A row for each of the slowest requests.
 
-use truetail_analysis::slowest::PARTS;
+use truetail_analysis::part_names::PARTS;
 use truetail_run::{Findings, Run, SlowRequest};
 
 use super::answers::status_of;

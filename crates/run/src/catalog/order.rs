@@ -25,6 +25,17 @@ pub enum RunOrder {
 }
 
 impl RunOrder {
+    /// All orders with their names on a command line.
+    pub const NAMED: [(&'static str, RunOrder); 7] = [
+        ("started", RunOrder::Started),
+        ("name", RunOrder::Name),
+        ("p50", RunOrder::P50),
+        ("p99", RunOrder::P99),
+        ("max", RunOrder::Max),
+        ("errors", RunOrder::Errors),
+        ("planned", RunOrder::Planned),
+    ];
+
     /// Sorts the runs.
     pub fn sort(self, runs: &mut [SavedRun]) {
         runs.sort_by(|a, b| self.compare(a, b).then_with(|| a.folder.cmp(&b.folder)));

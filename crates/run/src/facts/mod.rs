@@ -9,6 +9,7 @@ mod generator;
 mod grpc;
 mod llm;
 mod llm_finish;
+mod machine;
 mod messages;
 mod mix;
 mod offered;
@@ -45,6 +46,7 @@ pub use generator::{
 pub use grpc::{GrpcBooks, GrpcConfig, GrpcKind};
 pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
 pub use llm_finish::{FinishCounts, FinishReason};
+pub use machine::{ClockFacts, MachineFacts, MachineLook};
 pub use messages::{MessageBooks, MessageConfig};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
