@@ -16,9 +16,11 @@ pub(crate) static LOG: WholeFile = WholeFile {
 /// Recognises a log. A text log begins with a line `RUN`, possibly after assertions. A binary log begins with the kind
 /// 0 and the version, which is a length of four bytes and its digits.
 fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
-    let is_binary = excerpt.is_of_start() && matches!(excerpt.head(), [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]);
-    if is_text(excerpt.head()) || is_binary {
+    if is_text(excerpt.head()) {
         return Likeness::Yes;
+    }
+    if matches!(excerpt.head(), [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]) {
+        return excerpt.binary_likeness();
     }
     // Until 2.0 the line of the run began with its class and its name.
     let line = text(excerpt.first_line());

@@ -6,7 +6,7 @@ use std::path::Path;
 use truetail_analysis::audit::{Audit, AuditFinding, Auditor};
 use truetail_analysis::league::FileAudit;
 use truetail_import::ImportOptions;
-use truetail_run::input;
+use truetail_import::container::{self, Opened};
 
 use crate::tool_files::{STDOUT, WORK_FOLDER, newest};
 
@@ -23,9 +23,10 @@ pub(crate) fn audit(folder: &Path, files: &[(String, String)]) -> Option<FileAud
 
 fn audit_file(path: &Path) -> Option<(u64, Audit)> {
     let mut auditor = Auditor::new();
-    let mut file = input::open(path).ok()?;
+    let options = ImportOptions::default();
+    let Opened { mut input, later, .. } = container::open(path, &options).ok()?;
     let sink = &mut |request: &_| auditor.request(request);
-    let run = truetail_import::read(&mut file, None, &ImportOptions::default(), sink).ok()?;
+    let run = truetail_import::read_opened(&mut input, &later, None, &options, sink).ok()?;
     let audit = auditor.finish(&run, None, None);
     Some((run.requests, audit))
 }

@@ -1,7 +1,7 @@
 //! Files with something in front of their content, or with a damaged first line: every stored file of every format is
 //! recognised and read all the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use truetail_import::{ImportOptions, all, read};
 use truetail_run::{ForeignRequest, ForeignRun};
@@ -18,8 +18,10 @@ const BANNERS: [&str; 6] = [
     "{\"level\":\"info\",\"msg\":\"starting\"}\n",
     "time,message\n   \t\nStopping in 3 \"seconds\n",
 ];
-/// Formats that are binary, or of which nothing is known without a first line that is whole.
-const BINARY: [&str; 1] = ["vegeta-gob"];
+/// Returns true for a file of a binary format.
+fn is_binary(format: &str, bytes: &[u8]) -> bool {
+    format == "vegeta-gob" || bytes.starts_with(b"\0")
+}
 
 fn read_all(bytes: &[u8]) -> (ForeignRun, Vec<ForeignRequest>) {
     let mut requests = Vec::new();
@@ -33,9 +35,8 @@ fn files() -> BTreeMap<&'static str, Vec<Vec<u8>>> {
     for path in results() {
         let bytes = file(&path);
         let [format] = recognised(&bytes)[..] else { continue };
-        let is_binary = BINARY.contains(&format) || bytes.starts_with(b"\0");
         let readable = read(&mut &bytes[..], None, &ImportOptions::default(), &mut |_| {}).is_ok();
-        if !is_binary && readable {
+        if !is_binary(format, &bytes) && readable {
             files.entry(format).or_default().push(bytes);
         }
     }
@@ -72,6 +73,26 @@ fn what_is_in_front_of_the_content_does_not_matter() {
 }
 
 /// Without a header, a damaged first row is one row less.
+#[test]
+fn text_in_front_of_a_binary_file_is_named_with_the_remedy() {
+    let formats = results().into_iter().map(|path| file(&path)).filter_map(|bytes| match recognised(&bytes)[..] {
+        [format] if is_binary(format, &bytes) => Some((format, bytes)),
+        _ => None,
+    });
+    let mut seen = BTreeSet::new();
+    for (format, bytes) in formats {
+        seen.insert(format);
+        for banner in BANNERS {
+            let longer = [banner.as_bytes(), &bytes].concat();
+            let options = ImportOptions::default();
+            let error = read(&mut &longer[..], None, &options, &mut |_| {}).expect_err("text").to_string();
+            let remedy = format!("remove it, for example with 'tail -c +{} FILE'", banner.len() + 1);
+            assert!(error.contains(&format!("it is not {format}, because")) && error.contains(&remedy), "{error}");
+        }
+    }
+    assert_eq!(seen, BTreeSet::from(["gatling-log", "vegeta-gob"]));
+}
+
 #[test]
 fn a_damaged_first_row_is_passed_over_and_told() {
     for format in ["vegeta-csv", "vegeta-json", "k6-json", "access-json", "nginx-log", "h2load-log", "fortio-log"] {

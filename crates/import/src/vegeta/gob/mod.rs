@@ -23,14 +23,11 @@ impl Format for VegetaGob {
     }
 
     fn likeness(&self, excerpt: &Excerpt<'_>) -> Likeness {
-        if !excerpt.is_of_start() {
-            return Likeness::No;
-        }
         let mut input = excerpt.head();
         let mut messages = Messages::new(&mut input);
         let first = messages.next().ok().filter(|next| *next == Next::Message);
         match first.and_then(|_| Layout::from_definition(messages.bytes())) {
-            Some(_) => Likeness::Yes,
+            Some(_) => excerpt.binary_likeness(),
             None => Likeness::No,
         }
     }
