@@ -27,6 +27,7 @@ pub mod lab;
 pub mod labels;
 pub mod live;
 pub mod man;
+pub mod mcp;
 pub mod merge;
 pub mod messages;
 pub mod page;
@@ -110,6 +111,7 @@ pub enum Command {
     Completions(completions::CompletionsArgs),
     Doctor(doctor::DoctorArgs),
     Man(man::ManArgs),
+    Mcp(mcp::McpArgs),
 }
 
 impl Command {
@@ -127,6 +129,7 @@ impl Command {
             Command::Explore(_)
             | Command::Flow(_)
             | Command::Doctor(_)
+            | Command::Mcp(_)
             | Command::Grpc(_)
             | Command::Serve(_)
             | Command::Lab(_)

@@ -16,6 +16,7 @@ mod history;
 mod k8s;
 mod lab;
 mod man;
+mod mcp;
 mod merge;
 mod named_run;
 mod report;
@@ -62,5 +63,6 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Completions(args) => completions::completions(&args),
         Command::Doctor(args) => doctor::doctor(args),
         Command::Man(args) => man::man(&args),
+        Command::Mcp(args) => mcp::mcp(args),
     }
 }

@@ -33,6 +33,7 @@ mod k8s;
 mod lab;
 mod llm;
 mod load;
+mod mcp;
 mod messages;
 #[path = "../../../../tests/missing.rs"]
 mod missing;
