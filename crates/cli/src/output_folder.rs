@@ -136,6 +136,13 @@ impl Claim {
     }
 }
 
+/// Returns true if a process that saves a run in the folder has not ended. A file system without locks does not know.
+pub fn is_claimed(path: &Path) -> bool {
+    let Ok(folder) = File::open(path) else { return false };
+    // Shared and only for a moment: other observers are not refused.
+    matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
 /// Returns the folder at `path`, and creates it if it is missing.
 fn claimed(path: &Path) -> Result<OutputFolder> {
     let created = missing(path);
@@ -246,7 +253,10 @@ mod tests {
                     "{refused}"
                 );
             }
+            let path = first.as_ref().expect("it is saved").path().to_owned();
+            assert!(is_claimed(&path));
             drop(first);
+            assert!(!is_claimed(&path));
             assert!(OutputFolder::prepare(&save_to, "x").is_ok());
         }
     }

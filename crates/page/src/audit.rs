@@ -34,7 +34,7 @@ pub fn audit_page(page: &AuditPage<'_>) -> String {
     };
     let footer = html! { p.faint { "Made by truetail " (env!("CARGO_PKG_VERSION")) " from the files alone." } };
     let title = format!("{title} – truetail");
-    Document { title: &title, header, sections: &sections, footer, live: false }.html()
+    Document { title: &title, header, sections: &sections, footer, live: None, site: None }.html()
 }
 
 fn sections_of(report: &AuditReport, page: &AuditPage<'_>) -> Vec<Section> {

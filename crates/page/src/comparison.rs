@@ -7,6 +7,7 @@ use truetail_run::{Findings, VerdictState};
 
 use crate::document::{Document, Section, contents};
 use crate::figure::{Figure, drawn};
+use crate::site::SitePlace;
 use crate::table::Table;
 
 /// The content of the page of several runs.
@@ -32,6 +33,8 @@ pub struct ComparisonPage<'a> {
     pub side_by_side: bool,
     /// The command that made the comparison, without secrets.
     pub command: Option<String>,
+    /// Place of the page in a site, if it is in one.
+    pub site: Option<SitePlace>,
 }
 
 /// A run in a comparison.
@@ -65,7 +68,7 @@ pub fn comparison_page(page: &ComparisonPage<'_>) -> String {
         p.faint { "Made by truetail " (env!("CARGO_PKG_VERSION")) ". Response time runs from the moment at which a request was due." }
     };
     let title = format!("{} – truetail", page.title);
-    Document { title: &title, header, sections: &sections, footer, live: false }.html()
+    Document { title: &title, header, sections: &sections, footer, live: None, site: page.site.as_ref() }.html()
 }
 
 fn result(page: &ComparisonPage<'_>) -> Section {

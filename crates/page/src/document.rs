@@ -3,12 +3,15 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::script;
+use crate::site::SitePlace;
 use crate::text::visible;
 
 const STYLE: &str = include_str!("../assets/page.css");
+/// Style of pages in a site, after the common one.
+const SITE_STYLE: &str = include_str!("../assets/browse.css");
 /// Content security policy: a page loads nothing from elsewhere. A live page may also query its own server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
-                      connect-src 'self'; base-uri 'none'; form-action 'none'";
+                      connect-src 'self'; base-uri 'none'; form-action ";
 
 pub(crate) struct Document<'a> {
     pub(crate) title: &'a str,
@@ -17,8 +20,10 @@ pub(crate) struct Document<'a> {
     pub(crate) sections: &'a [Section],
     /// Content at the end.
     pub(crate) footer: Markup,
-    /// True if the run is in progress and updates follow.
-    pub(crate) live: bool,
+    /// Address of the events with its updates, if it has any.
+    pub(crate) live: Option<&'a str>,
+    /// Place of the page in a site, if it is in one.
+    pub(crate) site: Option<&'a SitePlace>,
 }
 
 pub(crate) struct Section {
@@ -40,6 +45,8 @@ impl Section {
 
 impl Document<'_> {
     pub(crate) fn html(&self) -> String {
+        let has_forms = self.site.is_some_and(|site| site.has_forms);
+        let policy = format!("{POLICY}{}", if has_forms { "'self'" } else { "'none'" });
         let page = html! {
             (DOCTYPE)
             html lang="en" data-theme="auto" {
@@ -47,14 +54,18 @@ impl Document<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta http-equiv="Content-Security-Policy" content=(policy);
                     meta name="referrer" content="no-referrer";
                     title { (self.title) }
                     style { (PreEscaped(STYLE)) }
+                    @if self.site.is_some() { style { (PreEscaped(SITE_STYLE)) } }
                 }
                 body {
-                    header { (self.header) }
-                    main id="report" data-live[self.live] {
+                    header {
+                        @if let Some(site) = self.site { (site.markup()) }
+                        (self.header)
+                    }
+                    main id="report" data-live=[self.live] {
                         @for section in self.sections {
                             section id=(section.id) aria-labelledby={ (section.id) "-heading" } { (section.inner()) }
                         }

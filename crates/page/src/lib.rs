@@ -5,9 +5,11 @@
 //! |---|---|
 //! | [`run_page`], [`live_update`] | the page of a run, and its updates during the run |
 //! | [`comparison_page`] | several runs side by side |
+//! | [`browse`] | the site of saved runs: list, series, messages |
 //! | [`audit_page`] | the audit of files of other tools |
 //! | [`text`] | text from outside, made visible |
 //! | `document` | the frame of every page: head, style, script, footer |
+//! | `site` | the place of a page in a site |
 //! | `figure`, `table` | a picture with its table; an accessible table |
 //! | `run` | the sections of the page of a run, a file each |
 //! | [`explore`] | the interactive page |
@@ -16,12 +18,14 @@
 //! Markup is written with `maud`, which escapes inserted text and checks at compile time that every element is closed.
 
 mod audit;
+pub mod browse;
 mod comparison;
 mod document;
 pub mod explore;
 mod figure;
 mod run;
 mod script;
+mod site;
 mod table;
 pub mod text;
 pub mod web;
@@ -29,3 +33,4 @@ pub mod web;
 pub use audit::{AuditPage, audit_page};
 pub use comparison::{ComparedRun, ComparisonPage, comparison_page};
 pub use run::{Overlay, RunPage, live_update, run_page};
+pub use site::SitePlace;

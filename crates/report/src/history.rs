@@ -35,20 +35,20 @@ pub fn history_text(report: &HistoryReport, style: Style) -> String {
     lines.push(String::new());
     let sentences: Vec<String> = percentiles.iter().flat_map(|found| sentences(found, runs)).collect();
     lines.extend(sentences);
-    lines.extend(without_change(percentiles));
+    lines.extend(lines_without_change(percentiles));
     let lines = lines.into_iter().map(|line| style.printable(&line));
     let text: String = lines.map(|line| line + "\n").collect();
     let gates: String = report.gates.iter().map(|gate| gate_line(gate, style)).collect();
     text + &gates
 }
 
-/// Returns a sentence about each change of a percentile: `p99 12.10ms → 14.00ms (+13.0 … +18.2 %) between run A
-/// (commit a) and run B (commit b)`.
 fn sentences(found: &PercentileHistory, runs: &[Member]) -> Vec<String> {
-    found.changes.iter().map(|change| sentence(found.q, change, runs)).collect()
+    found.changes.iter().map(|change| change_sentence(found.q, change, runs)).collect()
 }
 
-fn sentence(q: f64, change: &Change, runs: &[Member]) -> String {
+/// Returns a sentence about a change of a percentile: `p99 12.10ms → 14.00ms (+13.0 … +18.2 %) between run A
+/// (commit a) and run B (commit b)`.
+pub fn change_sentence(q: f64, change: &Change, runs: &[Member]) -> String {
     let time = |ns: f64| number::time(ns.round() as u64);
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     format!(
@@ -70,8 +70,8 @@ fn named(run: &Member) -> String {
     }
 }
 
-/// Says of the percentiles without a change which shift they would show, or how many runs they have.
-fn without_change(percentiles: &[PercentileHistory]) -> Vec<String> {
+/// Returns a line about each percentile without a change: the shift that would show, or the number of runs.
+pub fn lines_without_change(percentiles: &[PercentileHistory]) -> Vec<String> {
     let line = |found: &PercentileHistory| {
         let name = quantile_name(found.q);
         let runs = found.points.len();

@@ -69,7 +69,7 @@ pub use compare::{
 };
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
-pub use history::{HistoryReport, history_json, history_text};
+pub use history::{HistoryReport, change_sentence, history_json, history_text, lines_without_change};
 pub use json::pretty_json;
 pub use junit::{JunitSuite, junit};
 pub use live_state::LiveState;
@@ -77,7 +77,7 @@ pub use machine::machine_findings;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
-pub use run_list::{run_list, run_list_json, run_list_line, utc};
+pub use run_list::{RunWords, run_list, run_list_json, run_list_line, run_words, utc, utc_time};
 pub use run_table::{RunEntry, RunLine, run_table, runs_json};
 pub use sparkline::line as sparkline;
 pub use style::Style;

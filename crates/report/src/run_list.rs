@@ -46,22 +46,67 @@ pub fn run_list_line(parent: &str, run: &SavedRun, style: Style) -> String {
     style.printable(&format!("{started}  {name}  {folder}"))
 }
 
+/// The figures of a saved run as words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunWords {
+    /// Start, `2026-11-27 01:02:03` UTC; a dash in virtual time.
+    pub started: String,
+    /// Name or else URL, at most 36 characters.
+    pub name: String,
+    /// The load: `1000/s 30s`.
+    pub load: String,
+    /// Verdict, or `unfinished`.
+    pub verdict: &'static str,
+    /// Median of the response time.
+    pub p50: String,
+    /// 99th percentile.
+    pub p99: String,
+    /// Largest known value.
+    pub max: String,
+    /// Number of planned arrivals without a good answer.
+    pub errors: String,
+    /// `2 passed`, or the gates that did not pass; empty without gates.
+    pub gates: String,
+    /// Labels: `branch=main commit=0123abc`.
+    pub tags: Vec<String>,
+}
+
+/// Returns the figures of a saved run as words.
+pub fn run_words(run: &SavedRun) -> RunWords {
+    RunWords {
+        started: run.started_at_unix_ns.map_or("–".to_owned(), utc_time),
+        name: cut(name(run), LONGEST_NAME),
+        load: cut(&load(&run.load), LONGEST_NAME),
+        verdict: if run.unfinished { "unfinished" } else { run.verdict.name() },
+        p50: time(run.times.p50),
+        p99: time(run.times.p99),
+        max: run.times.max_ns.map_or("–".to_owned(), number::time),
+        errors: number::count(run.errors),
+        gates: gates(&run.gates),
+        tags: run.tags.iter().map(|(key, value)| format!("{key}={}", cut(value, LONGEST_TAG))).collect(),
+    }
+}
+
 fn row(parent: &str, run: &SavedRun) -> [String; 11] {
-    let verdict = if run.unfinished { "unfinished" } else { run.verdict.name() };
-    let tags: Vec<String> = run.tags.iter().map(|(key, value)| format!("{key}={}", cut(value, LONGEST_TAG))).collect();
+    let words = run_words(run);
     [
-        run.started_at_unix_ns.map_or("–".to_owned(), |ns| utc(ns).replace('T', " ").replace('Z', "")),
-        cut(name(run), LONGEST_NAME),
-        cut(&load(&run.load), LONGEST_NAME),
-        verdict.to_owned(),
-        time(run.times.p50),
-        time(run.times.p99),
-        run.times.max_ns.map_or("–".to_owned(), number::time),
-        number::count(run.errors),
-        gates(&run.gates),
-        tags.join(" "),
+        words.started,
+        words.name,
+        words.load,
+        words.verdict.to_owned(),
+        words.p50,
+        words.p99,
+        words.max,
+        words.errors,
+        words.gates,
+        words.tags.join(" "),
         path(parent, run),
     ]
+}
+
+/// Formats `2026-11-27 01:02:03`.
+pub fn utc_time(unix_ns: u64) -> String {
+    utc(unix_ns).replace('T', " ").replace('Z', "")
 }
 
 /// Formats `2026-11-27T01:02:03Z`.
@@ -77,7 +122,7 @@ fn path(parent: &str, run: &SavedRun) -> String {
 }
 
 fn name(run: &SavedRun) -> &str {
-    run.name.as_deref().or(run.url.as_deref()).unwrap_or("–")
+    run.series().unwrap_or("–")
 }
 
 /// Returns the text, or its beginning and `…` if it is longer than `most` characters.

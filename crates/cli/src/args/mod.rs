@@ -3,6 +3,7 @@
 pub mod ab;
 pub mod audit;
 pub mod baseline;
+pub mod browse;
 pub mod capacity;
 pub mod certify;
 pub mod checks;
@@ -99,6 +100,7 @@ pub enum Command {
     Report(report::ReportArgs),
     Runs(runs::RunsArgs),
     History(history::HistoryArgs),
+    Browse(browse::BrowseArgs),
     Merge(merge::MergeArgs),
     K8s(k8s::K8sArgs),
     Flow(flow_verb::FlowVerbArgs),
@@ -127,6 +129,7 @@ impl Command {
             Command::Capacity(args) => args.typed.words = words,
             Command::K8s(args) => args.remember(words),
             Command::Explore(_)
+            | Command::Browse(_)
             | Command::Flow(_)
             | Command::Doctor(_)
             | Command::Mcp(_)

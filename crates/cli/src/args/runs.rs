@@ -122,11 +122,11 @@ pub struct RunsKeepArgs {
 }
 
 /// Verdicts with their names on a command line.
-const VERDICTS: [(&str, VerdictState); 3] =
+pub const VERDICTS: [(&str, VerdictState); 3] =
     [("valid", VerdictState::Valid), ("suspect", VerdictState::Suspect), ("invalid", VerdictState::Invalid)];
 
 /// Parses a time ago, a date, or an instant with date and time.
-fn instant(text: &str) -> Result<SystemTime, String> {
+pub fn instant(text: &str) -> Result<SystemTime, String> {
     let text = text.trim();
     if let Ok(ago) = humantime::parse_duration(text) {
         return Ok(SystemTime::now().checked_sub(ago).unwrap_or(UNIX_EPOCH));
@@ -136,12 +136,14 @@ fn instant(text: &str) -> Result<SystemTime, String> {
     at.map_err(|_| format!("'{text}' is no time; write a time ago, such as 7d or 12h, or a date, such as 2026-11-01"))
 }
 
-fn unix_ns(at: SystemTime) -> u64 {
+/// Returns nanoseconds since 1970 UTC.
+pub fn unix_ns(at: SystemTime) -> u64 {
     let since = at.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn tag(text: &str) -> Result<TagFilter, String> {
+/// Parses `KEY=VALUE`, or `KEY`.
+pub fn tag(text: &str) -> Result<TagFilter, String> {
     let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value)));
     check_key(key).map_err(|()| format!("'{text}' is no label; write KEY=VALUE, or KEY"))?;
     Ok(TagFilter { key: key.to_owned(), value: value.map(str::to_owned) })

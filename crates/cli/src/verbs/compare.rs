@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use truetail_analysis::compare::{ExpectedDifference, compare as compare_findings, objections_except};
+use truetail_analysis::compare::{CompareGate, ExpectedDifference, compare as compare_findings, objections_except};
 use truetail_report::CompareReport;
 use truetail_run::Findings;
 
@@ -34,7 +34,21 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     }
     let a = load_all(&a)?;
     let b = load_all(&b)?;
-    let beyond = |expected| objections_except(expected, &with_verdicts(&a), &with_verdicts(&b));
+    let report = compared([&a, &b], expected, args.anyway, &args.result.fail_if);
+    let mut steps = AfterLoad::default();
+    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::from_words(&args.typed.words)), &mut steps);
+    steps.end(exit_code(&report))
+}
+
+/// Compares the runs of A and B. Objections except for the `expected` difference prevent it, unless they are compared
+/// `anyway`.
+pub(super) fn compared(
+    [a, b]: [&[Named]; 2],
+    expected: ExpectedDifference,
+    anyway: bool,
+    conditions: &[CompareGate],
+) -> CompareReport {
+    let beyond = |expected| objections_except(expected, &with_verdicts(a), &with_verdicts(b));
     let objections = beyond(expected);
     let help = if beyond(ExpectedDifference::Target).len() < objections.len() {
         "--as hosts compares runs against different hosts, and --anyway compares whatever differs."
@@ -42,23 +56,20 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         "--anyway compares them all the same."
     };
     let compared =
-        (objections.is_empty() || args.anyway).then(|| compare_findings(&findings_of_side(&a), &findings_of_side(&b)));
-    let gates = compared.iter().flat_map(|found| args.result.fail_if.iter().map(|gate| gate.judge(found))).collect();
+        (objections.is_empty() || anyway).then(|| compare_findings(&findings_of_side(a), &findings_of_side(b)));
+    let gates = compared.iter().flat_map(|found| conditions.iter().map(|gate| gate.judge(found))).collect();
     let names = |side: &[Named]| side.iter().map(|named| named.name.clone()).collect();
-    let report = CompareReport {
-        a: names(&a),
-        b: names(&b),
+    CompareReport {
+        a: names(a),
+        b: names(b),
         runs: [a.len(), b.len()],
         objections,
         help: compared.is_none().then_some(help),
-        anyway: args.anyway,
+        anyway,
         comparison: compared,
         gates,
         rounds: None,
-    };
-    let mut steps = AfterLoad::default();
-    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::from_words(&args.typed.words)), &mut steps);
-    steps.end(exit_code(&report))
+    }
 }
 
 /// Returns the runs of A and of B. Without `--against`, two runs are one of each.

@@ -1,6 +1,7 @@
 //! Implementation of each verb.
 
 mod ab;
+mod browse;
 mod capacity;
 mod certify;
 mod compare;
@@ -15,6 +16,7 @@ mod grpc;
 mod history;
 mod k8s;
 mod lab;
+mod local_page;
 mod man;
 mod mcp;
 mod merge;
@@ -51,6 +53,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::report(args),
         Command::Runs(args) => runs::runs(args),
         Command::History(args) => history::history(&args),
+        Command::Browse(args) => browse::browse(args),
         Command::Merge(args) => merge::merge(args),
         Command::K8s(args) => k8s::k8s(args),
         Command::Flow(args) => flow::flow(args),

@@ -54,7 +54,17 @@ pub(super) fn chosen(place: &RunsPlaceArgs, index_use: IndexUse) -> Result<Vec<S
 }
 
 /// Reads the list of the runs in a folder.
-pub(super) fn catalog_of(parent: &Path, index_use: IndexUse) -> Result<Catalog> {
+fn catalog_of(parent: &Path, index_use: IndexUse) -> Result<Catalog> {
+    check_place(parent)?;
+    let shown = parent.display();
+    catalog::read(parent, index_use).map_err(|error| runtime_error(format!("cannot list the runs in {shown}: {error}")))
+}
+
+/// Checks that a folder may hold runs.
+///
+/// # Errors
+/// If there is no such folder, or it is a run itself.
+pub(super) fn check_place(parent: &Path) -> Result<()> {
     let shown = parent.display();
     if !parent.is_dir() {
         return Err(runtime_error(format!(
@@ -66,7 +76,7 @@ pub(super) fn catalog_of(parent: &Path, index_use: IndexUse) -> Result<Catalog> 
             "{shown} is a run, not a folder of runs; 'truetail report {shown}' prints it"
         )));
     }
-    catalog::read(parent, index_use).map_err(|error| runtime_error(format!("cannot list the runs in {shown}: {error}")))
+    Ok(())
 }
 
 fn remove(args: RunsRemoveArgs) -> Result<ExitCode> {

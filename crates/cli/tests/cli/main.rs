@@ -4,6 +4,7 @@ mod ab;
 mod action;
 mod audit;
 mod bad_input;
+mod browse;
 mod capacity;
 mod checks;
 mod compare;

@@ -33,7 +33,8 @@ function begin() {
     for (const picture of document.querySelectorAll(".picture")) {
         if (picture.scrollWidth > picture.clientWidth) picture.tabIndex = 0;
     }
-    if (document.querySelector("main[data-live]")) live("/events");
+    const followed = document.querySelector("main[data-live]");
+    if (followed) live(followed.dataset.live, followed.querySelector(":scope > #runs") ? "list" : "run");
 }
 
 window.truetail = { html, show };

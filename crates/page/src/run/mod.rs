@@ -49,6 +49,8 @@ use crate::text::{clipped, visible};
 
 /// Maximum length of the heading, in characters. A URL can have any length.
 const LONGEST_HEADING: usize = 300;
+/// Address of the events on the site of a run in progress.
+const EVENTS: &str = "/events";
 
 /// Returns the page of a run as one text that loads nothing.
 pub fn run_page(page: &RunPage<'_>) -> String {
@@ -56,7 +58,9 @@ pub fn run_page(page: &RunPage<'_>) -> String {
     let headline = clipped(&words::headline(page.run), LONGEST_HEADING);
     let title = format!("{headline} – truetail");
     let header = header(page, &headline, &sections);
-    Document { title: &title, header, sections: &sections, footer: footer(page), live: page.live }.html()
+    let events = page.site.and_then(|site| site.events.as_deref()).unwrap_or(EVENTS);
+    let live = page.live.then_some(events);
+    Document { title: &title, header, sections: &sections, footer: footer(page), live, site: page.site }.html()
 }
 
 /// Returns the changes on the page of a run in progress, as one line of JSON: whole sections, and the pictures of the

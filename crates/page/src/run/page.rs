@@ -4,6 +4,8 @@ use truetail_analysis::series::RunSeries;
 use truetail_analysis::verdict::code;
 use truetail_run::{Findings, Run};
 
+use crate::site::SitePlace;
+
 /// A run, and the data of its page.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPage<'a> {
@@ -17,6 +19,8 @@ pub struct RunPage<'a> {
     pub live: bool,
     /// Other runs in the picture of the percentiles.
     pub overlays: &'a [Overlay<'a>],
+    /// Place of the page in a site, if it is in one.
+    pub site: Option<&'a SitePlace>,
 }
 
 /// A run that is laid over the percentile curve of another run.
@@ -31,12 +35,17 @@ pub struct Overlay<'a> {
 impl<'a> RunPage<'a> {
     /// Creates the page of a completed run, without overlays.
     pub fn new(run: &'a Run, findings: &'a Findings, series: &'a RunSeries) -> RunPage<'a> {
-        RunPage { run, findings, series, live: false, overlays: &[] }
+        RunPage { run, findings, series, live: false, overlays: &[], site: None }
     }
 
     /// Sets whether the run is in progress.
     pub fn live(self, live: bool) -> RunPage<'a> {
         RunPage { live, ..self }
+    }
+
+    /// Puts the page in a site.
+    pub fn on(self, site: &'a SitePlace) -> RunPage<'a> {
+        RunPage { site: Some(site), ..self }
     }
 
     /// Adds other runs to the picture of the percentiles.

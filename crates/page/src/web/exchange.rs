@@ -19,7 +19,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// A page may hold its own script and style, loads nothing from elsewhere, and is not shown in frames of other pages.
 const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
     Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-    img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'\r\n";
+    img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action ";
 
 /// Serves one connection until either side closes it.
 pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, hosts: &Hosts, handler: &dyn Handler) {
@@ -68,7 +68,7 @@ fn write_response(
     keeps_alive: bool,
     connections: &Connections,
 ) -> io::Result<bool> {
-    let Response { status, content_type, body } = response;
+    let Response { status, content_type, body, has_forms } = response;
     let (length, keeps_alive) = match &body {
         Body::Whole(bytes) => (format!("Content-Length: {}\r\n", bytes.len()), keeps_alive),
         // A stream ends with its connection.
@@ -76,8 +76,10 @@ fn write_response(
     };
     let connection = if keeps_alive { "keep-alive" } else { "close" };
     let reason = reason(status);
+    let forms = if has_forms { "'self'" } else { "'none'" };
     let head = format!(
-        "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\n{length}Connection: {connection}\r\n{HEADERS}\r\n"
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\n{length}Connection: {connection}\r\n\
+         {HEADERS}{forms}\r\n\r\n"
     );
     let deadline = Instant::now() + WRITE_TIME;
     write_until(stream, head.as_bytes(), deadline)?;

@@ -11,6 +11,8 @@ pub struct Response {
     pub(super) status: u16,
     pub(super) content_type: String,
     pub(super) body: Body,
+    /// True if the page may send its forms to this server.
+    pub(super) has_forms: bool,
 }
 
 pub(super) enum Body {
@@ -45,18 +47,29 @@ impl Response {
 
     /// Creates a response with any bytes.
     pub fn bytes(content_type: &str, bytes: impl Into<Arc<[u8]>>) -> Response {
-        Response { status: 200, content_type: content_type.to_owned(), body: Body::Whole(bytes.into()) }
+        Response {
+            status: 200,
+            content_type: content_type.to_owned(),
+            body: Body::Whole(bytes.into()),
+            has_forms: false,
+        }
     }
 
     /// Creates a response of server-sent events, until the source ends or the client goes. An
     /// [`std::sync::mpsc::Receiver`] of events is a source.
     pub fn events(source: impl EventSource + 'static) -> Response {
-        Response { status: 200, content_type: "text/event-stream".to_owned(), body: Body::Events(Box::new(source)) }
+        let body = Body::Events(Box::new(source));
+        Response { status: 200, content_type: "text/event-stream".to_owned(), body, has_forms: false }
     }
 
     /// Creates an error response with a sentence for people.
     pub fn error(status: u16, sentence: &str) -> Response {
         Response { status, ..Response::text("text/plain; charset=utf-8", format!("{sentence}\n")) }
+    }
+
+    /// Lets the page send its forms to this server, and nowhere else.
+    pub fn with_forms(self) -> Response {
+        Response { has_forms: true, ..self }
     }
 
     /// Changes the status.

@@ -1,6 +1,7 @@
 //! Pages of all kinds of runs, parsed as a browser parses them.
 
 mod audit;
+mod browse;
 mod dom;
 mod every_run;
 #[path = "../../../report/tests/suite/fixtures.rs"]

@@ -23,6 +23,8 @@
 //! | [`goodput`] | number of planned requests that met their objectives |
 //! | [`targets`] | the response times of several targets |
 //! | [`never_sent`] | the requests of a closed loop, and those that it never sent |
+//! | [`history`] | a percentile over a series of runs, with its levels |
+//! | [`spark`] | a course of values, as small as a word |
 //! | [`audit_timeline`], [`audit_quantiles`] | another tool's file over time; its percentiles, also corrected |
 //!
 //! Elements have classes for recolouring. Without data, a picture is a sentence with the reason.
@@ -41,6 +43,7 @@ mod frame;
 mod gaps;
 mod goodput;
 mod heat_map;
+mod history;
 mod intervals;
 mod lane;
 mod lanes;
@@ -59,6 +62,7 @@ mod scale;
 mod session_ends;
 mod session_waterfall;
 mod sheet;
+mod spark;
 mod spectrum;
 mod start_delay;
 mod steps;
@@ -76,6 +80,7 @@ pub use color::{Role, ToolModel};
 pub use gaps::gaps;
 pub use goodput::goodput;
 pub use heat_map::{event_gaps, heat_map};
+pub use history::history;
 pub use intervals::{IntervalPlot, IntervalSeries, Shade, intervals};
 pub use lanes::lanes;
 pub use ledger::ledger;
@@ -88,6 +93,7 @@ pub use requests::{Panel, RequestPlot, requests};
 pub use run_pictures::pictures_of_run;
 pub use session_ends::session_ends;
 pub use session_waterfall::session_waterfall;
+pub use spark::spark;
 pub use spectrum::{Curve, SPECTRUM, many_tools_spectrum, run_spectrum, spectrum, tool_spectrum};
 pub use start_delay::start_delay;
 pub use targets::targets;

@@ -7,6 +7,8 @@
 //! | `index` | `runs.jsonl`: a copy of the lines, used if the stamps agree |
 //! | `filter`, `order` | a part of a list, and its order |
 //! | `removal` | removing the files of a run |
+//! | `watched` | a list that is read again and again |
+//! | `shape` | the course of response times over a run, for a list |
 
 mod filter;
 mod index;
@@ -14,12 +16,16 @@ mod order;
 mod places;
 mod removal;
 mod saved_run;
+mod shape;
+mod watched;
 
 pub use filter::{RunFilter, TagFilter};
 pub use index::INDEX;
 pub use order::RunOrder;
 pub use removal::{Removal, remove};
 pub use saved_run::{ListedGate, ListedLoad, ListedTime, ListedTimes, SavedRun};
+pub use shape::times_over_run;
+pub use watched::WatchedCatalog;
 
 use std::collections::HashMap;
 use std::io;
@@ -61,12 +67,18 @@ pub fn read(parent: &Path, index_use: IndexUse) -> io::Result<Catalog> {
     };
     let was_known = known.len();
     let (catalog, lines) = lines_of(parent, places, known);
-    let is_stale = catalog.from_index != lines.len() || was_known != lines.len();
-    if index_use == IndexUse::Trusted && is_stale {
-        // The index only saves time: a folder that cannot be written is no reason to fail.
-        let _ = index::write(parent, &lines);
+    if index_use == IndexUse::Trusted {
+        update_index(parent, &catalog, &lines, was_known);
     }
     Ok(Catalog { runs: lines.into_iter().map(|line| line.run).collect(), ..catalog })
+}
+
+/// Writes the index if its `was_known` lines are not the lines of the catalog.
+fn update_index(parent: &Path, catalog: &Catalog, lines: &[Line], was_known: usize) {
+    if catalog.from_index != lines.len() || was_known != lines.len() {
+        // The index only saves time: a folder that cannot be written is no reason to fail.
+        let _ = index::write(parent, lines);
+    }
 }
 
 /// Returns the line of each place, and a catalog of all else.

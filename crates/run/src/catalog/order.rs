@@ -1,5 +1,6 @@
 //! Order of a list.
 
+use std::borrow::Borrow;
 use std::cmp::{Ordering, Reverse};
 
 use super::saved_run::SavedRun;
@@ -37,8 +38,9 @@ impl RunOrder {
     ];
 
     /// Sorts the runs.
-    pub fn sort(self, runs: &mut [SavedRun]) {
-        runs.sort_by(|a, b| self.compare(a, b).then_with(|| a.folder.cmp(&b.folder)));
+    pub fn sort<R: Borrow<SavedRun>>(self, runs: &mut [R]) {
+        let compare = |a: &SavedRun, b: &SavedRun| self.compare(a, b).then_with(|| a.folder.cmp(&b.folder));
+        runs.sort_by(|a, b| compare(a.borrow(), b.borrow()));
     }
 
     fn compare(self, a: &SavedRun, b: &SavedRun) -> Ordering {

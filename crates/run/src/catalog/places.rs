@@ -34,7 +34,7 @@ struct FileStamp(u64, u64, i64, i64);
 
 impl FileStamp {
     fn of(file: &Path) -> Option<FileStamp> {
-        let metadata: Metadata = fs::metadata(file).ok().filter(Metadata::is_file)?;
+        let metadata: Metadata = fs::symlink_metadata(file).ok().filter(Metadata::is_file)?;
         let ns = |seconds: i64, ns: i64| seconds.saturating_mul(1_000_000_000).saturating_add(ns);
         let modified = ns(metadata.mtime(), metadata.mtime_nsec());
         let changed = ns(metadata.ctime(), metadata.ctime_nsec());

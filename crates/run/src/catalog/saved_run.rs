@@ -105,6 +105,11 @@ impl SavedRun {
         }
     }
 
+    /// Returns the name of its series: its name, or else its URL; `None` without both.
+    pub fn series(&self) -> Option<&str> {
+        self.name.as_deref().or(self.url.as_deref())
+    }
+
     /// Returns the worst result of its gates; `None` without gates.
     pub fn worst_gate(&self) -> Option<GateState> {
         self.gates.iter().map(|gate| gate.state).max()

@@ -17,7 +17,7 @@ mod save;
 mod source;
 pub(crate) mod target_tag;
 mod target_times;
-mod timeline;
+pub(crate) mod timeline;
 mod validate;
 
 pub use checkpoint::save_checkpoint;

@@ -45,7 +45,7 @@ fn quantiles(snapshot: &Snapshot) -> Vec<(Metric, f64, String)> {
 }
 
 /// Returns a column name such as `response_time_p99_9_ns`. The largest value is `max`.
-fn column(metric: Metric, q: f64) -> String {
+pub(crate) fn column(metric: Metric, q: f64) -> String {
     let quantile = if q >= 1.0 { "max".to_owned() } else { format!("p{}", q * 100.0).replace('.', "_") };
     format!("{}_{quantile}_ns", metric.name())
 }

@@ -2,7 +2,7 @@
 
 mod page;
 
-pub(super) use page::DRAWN;
+pub(super) use page::{DRAWN, Surroundings, html};
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_encode};
 use truetail_analysis::series::{RunSeries, series};
-use truetail_page::{ComparedRun, ComparisonPage, comparison_page};
+use truetail_page::{ComparedRun, ComparisonPage, SitePlace, comparison_page};
 use truetail_report::plot::heat_map;
 use truetail_report::{CompareReport, CompareWords, compare_words};
 use truetail_run::folder::REPORT;
@@ -20,22 +20,28 @@ pub(in crate::verbs) const DRAWN: usize = 3;
 
 /// Writes the page of a comparison of A and B.
 pub(super) fn write(file: &Path, report: &CompareReport, sides: [&[Named]; 2], command: &str) -> Result<()> {
+    let link_to = |named: &Named| link(file, Path::new(&named.name));
+    output::write_file(file, html(report, sides, &Surroundings { link: &link_to, command, site: None }))
+}
+
+/// Surroundings of a comparison on its page.
+pub(in crate::verbs) struct Surroundings<'a> {
+    /// Returns the address of the page of a run.
+    pub(in crate::verbs) link: &'a dyn Fn(&Named) -> Option<String>,
+    /// The command line that makes the comparison.
+    pub(in crate::verbs) command: &'a str,
+    /// Place of the page in a site.
+    pub(in crate::verbs) site: Option<SitePlace>,
+}
+
+/// Returns the page of a comparison of A and B.
+pub(in crate::verbs) fn html(report: &CompareReport, sides: [&[Named]; 2], around: &Surroundings<'_>) -> String {
     let drawn: Vec<(char, &Named, RunSeries)> = ['A', 'B']
         .into_iter()
         .zip(sides)
         .flat_map(|(side, runs)| runs.iter().take(DRAWN).map(move |named| (side, named)))
         .map(|(side, named)| (side, named, series(&named.run, &named.findings)))
         .collect();
-    output::write_file(file, html(file, report, &drawn, sides, command))
-}
-
-fn html(
-    file: &Path,
-    report: &CompareReport,
-    drawn: &[(char, &Named, RunSeries)],
-    sides: [&[Named]; 2],
-    command: &str,
-) -> String {
     let CompareWords { heads, rows, mut remarks } = compare_words(report);
     if sides.iter().any(|runs| runs.len() > DRAWN) {
         remarks.push(format!("The first {DRAWN} runs of each side are drawn; all of them are in the table."));
@@ -47,13 +53,7 @@ fn html(
     let run = |(side, named, series)| {
         let (named, series): (&&Named, _) = (named, series);
         let name = format!("{side}: {}", named.name);
-        ComparedRun {
-            name,
-            findings: &named.findings,
-            series,
-            page: link(file, Path::new(&named.name)),
-            measured: true,
-        }
+        ComparedRun { name, findings: &named.findings, series, page: (around.link)(named), measured: true }
     };
     comparison_page(&ComparisonPage {
         title: "Is B slower than A?",
@@ -65,7 +65,8 @@ fn html(
         runs: drawn.iter().map(|(side, named, series)| run((side, named, series))).collect(),
         pictures: ['A', 'B'].into_iter().filter_map(first_of).map(picture).collect(),
         side_by_side: true,
-        command: Some(command.to_owned()),
+        command: Some(around.command.to_owned()),
+        site: around.site.clone(),
     })
 }
 

@@ -56,5 +56,6 @@ fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2
         pictures: Vec::new(),
         side_by_side: false,
         command: Some(setup.command.clone()),
+        site: None,
     })
 }

@@ -45,6 +45,7 @@ pub fn for_lab(report: &LabReport<'_>, command: String) -> String {
         pictures: report.plots(),
         side_by_side: false,
         command: Some(command),
+        site: None,
     })
 }
 

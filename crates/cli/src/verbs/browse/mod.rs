@@ -1,0 +1,45 @@
+//! `truetail browse`: saved runs as a site.
+//!
+//! | module | content |
+//! |---|---|
+//! | `archive` | the runs, listed and read within their folder |
+//! | `conditions` | conditions of an address |
+//! | `listing` | pages of the list |
+//! | `pages` | pages of a run, a comparison and a series |
+//! | `desk` | drawn pages |
+//! | `site` | answers to requests |
+//! | `events` | updates of pages |
+//! | `export`, `files` | the site as files, and their places |
+
+mod archive;
+mod conditions;
+mod desk;
+mod events;
+mod export;
+mod files;
+mod listing;
+mod pages;
+mod site;
+
+use std::sync::Arc;
+
+use truetail_engine::host;
+
+use self::archive::Archive;
+use self::site::Site;
+use super::local_page::PagePlace;
+use crate::args::browse::BrowseArgs;
+use crate::error::{ExitCode, Result};
+
+/// Serves the site until SIGINT, SIGTERM or SIGHUP, or exports it.
+///
+/// # Errors
+/// If the folder cannot be listed, the address cannot be bound, or a file cannot be written.
+pub fn browse(args: BrowseArgs) -> Result<ExitCode> {
+    let archive = Archive::open(&args.place)?;
+    if let Some(folder) = &args.export {
+        return export::export(&archive, folder, args.last);
+    }
+    let place = PagePlace { listen: &args.listen, open: args.open, others_can: "read these runs" };
+    place.serve(Arc::new(Site::new(archive)), host::lower_thread_priority, || {})
+}
