@@ -89,6 +89,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         shards: None,
         trace: None,
         server_timing: None,
+        scrapes: Vec::new(),
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

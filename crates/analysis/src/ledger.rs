@@ -55,7 +55,7 @@ fn answered(run: &Run) -> impl Iterator<Item = &RequestRecord> {
 }
 
 /// Returns the answers around the rank of a quantile, at least the one of this rank.
-fn around<'a>(q: f64, sorted: &'a [&'a RequestRecord]) -> &'a [&'a RequestRecord] {
+pub(crate) fn around<'a>(q: f64, sorted: &'a [&'a RequestRecord]) -> &'a [&'a RequestRecord] {
     let n = sorted.len();
     let rank = rank_of(q, n as u64) as usize;
     let below = ((q - AROUND) * n as f64).ceil() as usize;

@@ -18,6 +18,7 @@
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
 //! | [`gates`] | conditions under which a run fails, and their outcome |
+//! | `scrapes` | request times that a service published, beside the times of its users |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |
@@ -58,6 +59,7 @@ pub mod omission;
 pub mod part_names;
 mod population;
 pub mod saturation_detector;
+mod scrapes;
 pub mod series;
 mod sessions;
 mod settling;
@@ -106,6 +108,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
     let response_time = metric_distributions::response_time(&run.snapshot, every);
     let metrics = metric_distributions::metrics(&run.snapshot, every, &response_time);
     let offered_per_second = throughput::offered_per_second(run, every);
+    let scrapes = scrapes::scrapes(run, &response_time);
     let streams_per_second = planned_streams_per_second(run, offered_per_second);
     Findings {
         verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new() },
@@ -123,6 +126,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         targets: targets::targets(run),
         reported_parts: ledger::reported_parts(run),
         ledger: ledger::ledger(run),
+        scrapes,
         slowest: slowest::slowest(run),
         stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, streams_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),

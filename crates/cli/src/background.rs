@@ -3,8 +3,18 @@
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use truetail_engine::host;
+use truetail_model::time::Nanos;
+
+/// The rest after a round, in multiples of its cost: all rounds together cost at most 5 % of one processor.
+const REST_FACTOR: u32 = 20;
+
+/// Returns the time to wait after a round with this cost of processor time, observers included; at least `shortest`.
+pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
+    shortest.max(Duration::from(cost) * REST_FACTOR)
+}
 
 /// Thread that is ended and joined on drop.
 #[derive(Debug)]
@@ -39,5 +49,18 @@ impl Drop for BackgroundThread {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_cost_at_most_a_twentieth_of_a_processor() {
+        let shortest = Duration::from_secs(1);
+        assert_eq!(rest_after(Nanos::ZERO, shortest), Duration::from_secs(1));
+        assert_eq!(rest_after(Nanos::from_millis(50), shortest), Duration::from_secs(1));
+        assert_eq!(rest_after(Nanos::from_secs(2), shortest), Duration::from_secs(40));
     }
 }

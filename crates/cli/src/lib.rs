@@ -9,6 +9,7 @@
 //! | `stages` | a load from prepared to delivered, for the verbs |
 //! | `supervisor` | conditions that stop a run early: `--until`, `--stop-when-saturated` |
 //! | `script` | requests from a script in Lua, with the feature `script` |
+//! | `scraping` | metrics of services, read beside a run (`--scrape`) |
 //! | `start` | start of a run at a given instant |
 //! | `after_load` | steps after a load, which are all tried |
 //! | `output_folder` | folder of a saved run |
@@ -40,6 +41,7 @@ mod output_folder;
 mod page;
 mod progress;
 mod resolve;
+mod scraping;
 #[cfg(feature = "script")]
 mod script;
 #[cfg(not(feature = "script"))]

@@ -60,6 +60,7 @@ impl RunOutput {
             shards: None,
             trace: None,
             server_timing: None,
+            scrapes: Vec::new(),
             by_target: self.by_target,
             checks: Vec::new(),
             failed_answers: Vec::new(),

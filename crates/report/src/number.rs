@@ -37,6 +37,15 @@ pub fn count(n: u64) -> String {
     n.to_string()
 }
 
+/// Formats a number of any size and sign: `0.987`, `45.68k`, `3.2G`.
+pub fn of_any_size(value: f64) -> String {
+    let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let fitting = units.into_iter().find(|(unit, _)| value.abs() >= *unit && value.abs() >= 1e4);
+    let (unit, name) = fitting.unwrap_or((1.0, ""));
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}{name}", without_zeros(&figures::four_digits(value.abs() / unit)))
+}
+
 /// Formats a rate like [`rate`], or `None` as `–`.
 pub fn rate_if_any(per_second: Option<f64>) -> String {
     per_second.map_or("–".to_owned(), rate)
@@ -93,6 +102,12 @@ pub fn bracketed(quantile: &Quantile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_any_size_are_short() {
+        let shown = [0.0, 0.98726, 12.0, 1234.0, 45_678.0, 3.2e9, -2.5e6, 4e15].map(of_any_size);
+        assert_eq!(shown, ["0", "0.987", "12", "1234", "45.68k", "3.2G", "-2.5M", "4000T"]);
+    }
 
     #[test]
     fn ranges_say_their_unit_once() {

@@ -158,6 +158,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         shards: None,
         trace: None,
         server_timing: None,
+        scrapes: Vec::new(),
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

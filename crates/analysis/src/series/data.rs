@@ -241,6 +241,22 @@ pub struct ShownSession {
     pub session: SampledSession,
 }
 
+/// A counter or gauge that a service published.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ServiceLane {
+    /// Name and labels, after the name of the service if there are several.
+    pub name: String,
+    /// True for a counter, whose values are increases per second.
+    pub per_second: bool,
+    /// Values by column; `None` if it was not read about then.
+    pub values: Vec<Option<f64>>,
+}
+
+impl ServiceLane {
+    /// Most lanes of a run.
+    pub const MOST: usize = 12;
+}
+
 /// All series of a run. Lists by column have an entry for each column of `time`, or are empty if nothing is known.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 pub struct RunSeries {

@@ -15,6 +15,7 @@
 //! | `gaps`, `by_rate` | gaps between sends; response time against rate |
 //! | `streams` | gaps between the events of streams, objectives, a few streams in full |
 //! | `sessions` | early ends of sessions, a few sessions in full |
+//! | `service` | counters and gauges that services published |
 //! | `shown` | choice of the streams and sessions shown in full |
 
 mod by_rate;
@@ -27,6 +28,7 @@ mod load;
 mod log_bins;
 mod pauses;
 mod quantiles;
+mod service;
 mod sessions;
 mod shown;
 mod start_delay;
@@ -43,8 +45,8 @@ use time_axis::Grid;
 
 pub use data::{
     CurveKind, CurvePoint, EarlyEnds, GapSeries, HeatMap, LoadSeries, ObjectiveBooks, PauseSpan, PausedSide,
-    PercentileCurve, QuantileSeries, RateBand, RunSeries, SampleReason, SessionSeries, ShownSession, ShownStream,
-    StartDelaySeries, StreamSeries,
+    PercentileCurve, QuantileSeries, RateBand, RunSeries, SampleReason, ServiceLane, SessionSeries, ShownSession,
+    ShownStream, StartDelaySeries, StreamSeries,
 };
 pub use time_axis::TimeAxis;
 
@@ -52,6 +54,12 @@ pub use time_axis::TimeAxis;
 const RESPONSE_TIME: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 /// Quantiles of the generator lag over time.
 const GENERATOR_LAG: [f64; 3] = [0.5, 0.99, 1.0];
+
+/// Returns the counters and gauges of services that changed and are drawn, at most [`ServiceLane::MOST`], by the
+/// columns of the other series.
+pub fn service_lanes(run: &Run, time: &TimeAxis) -> Vec<ServiceLane> {
+    service::lanes(&run.facts.scrapes, time)
+}
 
 /// Computes the series of a run. `findings` must belong to the same run: the curves take their table quantiles from it.
 pub fn series(run: &Run, findings: &Findings) -> RunSeries {

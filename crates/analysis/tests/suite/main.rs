@@ -12,6 +12,7 @@ mod long_runs;
 mod low_rates;
 mod quantiles;
 mod scenarios;
+mod scrapes;
 mod series;
 mod server_pauses;
 mod settling;

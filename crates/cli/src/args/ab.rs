@@ -80,6 +80,8 @@ impl Omits for OmittedByAb {
         "write_baseline",
         "command",
         "script",
+        "scrape",
+        "scrape_show",
         "script_allow",
         "targets",
         "curl",

@@ -36,6 +36,8 @@ pub const NOT_FOR_PROBES: &[&str] = &[
     "write-baseline",
     "check",
     "script",
+    "scrape",
+    "scrape-show",
     "script-allow",
     "flow",
     "replay",

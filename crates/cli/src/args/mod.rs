@@ -37,6 +37,7 @@ pub mod report;
 pub mod run;
 pub mod run_options;
 pub mod runs;
+pub mod scrape;
 pub mod screen;
 pub mod script;
 pub mod serve;

@@ -20,6 +20,7 @@ use super::live::LiveArgs;
 use super::messages::MessageArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::replay::ReplayArgs;
+use super::scrape::ScrapeArgs;
 use super::screen::ScreenArgs;
 use super::script::ScriptArgs;
 use super::server_timing::ServerTimingArgs;
@@ -178,6 +179,8 @@ pub struct RunArgs {
     pub traces: TraceArgs,
     #[command(flatten)]
     pub server_timing: ServerTimingArgs,
+    #[command(flatten)]
+    pub scrapes: ScrapeArgs,
     #[command(flatten)]
     pub script: ScriptArgs,
     #[command(flatten)]

@@ -8,9 +8,8 @@ use truetail_engine::{Plan, host};
 use truetail_model::workload::LoadModel;
 use truetail_run::{CheckpointFacts, Findings, Run, folder};
 
-use super::feed::rest_after;
 use super::so_far::{FeedSource, SoFar};
-use crate::background::BackgroundThread;
+use crate::background::{BackgroundThread, rest_after};
 
 /// Shortest time from one checkpoint to the next.
 const SHORTEST_WAIT: Duration = Duration::from_secs(5);

@@ -11,13 +11,11 @@ use truetail_run::{Findings, Run};
 
 use super::so_far::{FeedSource, SoFar};
 use super::states::LiveStates;
-use crate::background::BackgroundThread;
+use crate::background::{BackgroundThread, rest_after};
 use crate::progress::Figures;
 
 /// Shortest time from the end of one round to the start of the next.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
-/// The rest after a round, in multiples of its cost: all rounds together cost at most 5 % of one processor.
-const REST_FACTOR: u32 = 20;
 
 /// Publishes states of a run until dropped or finished. Workers are asked for their records, and disturbed no further.
 #[derive(Debug)]
@@ -97,11 +95,6 @@ impl Rounds {
     }
 }
 
-/// Returns the time to wait after a round with this cost of processor time, observers included; at least `shortest`.
-pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
-    shortest.max(Duration::from(cost) * REST_FACTOR)
-}
-
 /// Returns the progress of a run that has ended, from its books.
 fn progress_at_end(run: &Run) -> RunProgress {
     let measured = &run.snapshot.tally;
@@ -124,17 +117,5 @@ fn progress_at_end(run: &Run) -> RunProgress {
         sent_per_second: if seconds > 0.0 { issued as f64 / seconds } else { 0.0 },
         p50: quantile(0.5),
         p99: quantile(0.99),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_cost_at_most_a_twentieth_of_a_processor() {
-        assert_eq!(rest_after(Nanos::ZERO, SHORTEST_WAIT), Duration::from_secs(1));
-        assert_eq!(rest_after(Nanos::from_millis(50), SHORTEST_WAIT), Duration::from_secs(1));
-        assert_eq!(rest_after(Nanos::from_secs(2), SHORTEST_WAIT), Duration::from_secs(40));
     }
 }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
+use crate::args::scrape::ScrapeArgs;
 use crate::args::stream::StreamName;
 use crate::baseline;
 use crate::command_line;
@@ -20,6 +21,7 @@ use crate::gating::{self, Gating};
 use crate::judging::Observed;
 use crate::labels::RunLabels;
 use crate::output_folder::SaveTo;
+use crate::scraping::Scrapers;
 use crate::script::Script;
 use crate::supervisor::StopConditions;
 use crate::vllm;
@@ -83,10 +85,18 @@ pub struct ResolvedRun {
     pub start_file: Option<PathBuf>,
     /// Conditions that stop the run early, and whether its warm-up is cut off.
     pub stop_conditions: StopConditions,
-    pub live: LiveArgs,
+    pub beside: BesideRun,
     /// Files to write besides the run folder.
     pub files: RunFiles,
     pub labels: RunLabels,
+}
+
+/// Work beside the load.
+#[derive(Debug)]
+pub struct BesideRun {
+    pub live: LiveArgs,
+    /// Services to read.
+    pub scrapes: ScrapeArgs,
 }
 
 /// Files to write besides the run folder.
@@ -114,6 +124,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let mut gating = Gating::resolve(args.gates.clone())?;
     gating.allow_errors = args.allow_errors;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
+    Scrapers::check(&args.scrapes)?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
     let mut called = None;
@@ -187,7 +198,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
             abort_on: args.abort_on,
         },
-        live: args.live,
+        beside: BesideRun { live: args.live, scrapes: args.scrapes },
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         labels,
     })

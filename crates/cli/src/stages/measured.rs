@@ -65,7 +65,7 @@ impl Prepared {
     /// # Errors
     /// If the folder or a view cannot be had, or the load cannot be offered.
     pub fn measure(self, turns: Option<&Turns>) -> Result<ControlFlow<i32, Measured>> {
-        let Prepared { resolved, baseline, views, tried } = self;
+        let Prepared { resolved, baseline, views, scrapers, tried } = self;
         let ResolvedRun { mut plan, notes, save_to, printing, start_file, stop_conditions, .. } = resolved;
         let for_machines = printing.result == Printed::Packed;
         if let Some(file) = &start_file {
@@ -98,6 +98,7 @@ impl Prepared {
             watched: views.watched(),
             for_machines,
         };
+        let scrapers = scrapers.start(&context.control, plan.workload.warmup);
         let measured = match turns {
             None => measure(&plan, context),
             Some(turns) => {
@@ -114,6 +115,7 @@ impl Prepared {
             script.check()?;
         }
         let (mut run, signal) = measured?;
+        scrapers.end(&mut run);
         run.facts.notes.extend(script.as_ref().and_then(Script::note));
         Ok(ControlFlow::Continue(Measured { run, signal, judge, until, baseline, folder, views }))
     }

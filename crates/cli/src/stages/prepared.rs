@@ -9,12 +9,15 @@ use crate::live::LiveView;
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::resolve::run::ResolvedRun;
+use crate::scraping::Scrapers;
 
 /// Load that is ready: its options and places were checked, and its server was tried. It has created nothing yet.
 pub struct Prepared {
     pub(super) resolved: ResolvedRun,
     pub(super) baseline: Option<Baseline>,
     pub(super) views: LiveView,
+    /// Services that are read during the run.
+    pub(super) scrapers: Scrapers,
     /// Notes from the preflight.
     pub(super) tried: Vec<String>,
 }
@@ -26,10 +29,11 @@ impl Prepared {
     /// If the result cannot be saved, a view cannot be shown, or the server does not answer.
     pub fn new(mut resolved: ResolvedRun, baseline: Option<Baseline>) -> Result<Prepared> {
         OutputFolder::check(&resolved.save_to)?;
-        let views = LiveView::prepare(&resolved.live)?;
-        resolved.plan.other_files = views.files();
+        let views = LiveView::prepare(&resolved.beside.live)?;
+        resolved.plan.other_files = views.files() + Scrapers::files(&resolved.beside.scrapes);
         let tried = preflight(&mut resolved.plan, resolved.trial, resolved.observed.checks.as_ref())?;
-        Ok(Prepared { resolved, baseline, views, tried })
+        let scrapers = Scrapers::prepare(&resolved.beside.scrapes)?;
+        Ok(Prepared { resolved, baseline, views, scrapers, tried })
     }
 
     /// Prints the notes about the options.

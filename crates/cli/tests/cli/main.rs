@@ -44,6 +44,7 @@ mod redirects;
 mod requests;
 mod result;
 mod runs;
+mod scrape;
 mod script;
 mod serve;
 mod server_timing;

@@ -13,6 +13,7 @@
 //! | `answers` | statuses, errors, the first failed answers |
 //! | `targets` | targets side by side |
 //! | `ledger` | parts of the response times that the service reported |
+//! | `scrapes` | the numbers that services published |
 //! | `slowest` | the slowest requests and the parts of their times |
 //! | `time_rows`, `wording` | rows over time; shared fragments |
 //! | `repeat` | command, seed and machines |
@@ -25,6 +26,7 @@ mod over_time;
 mod page;
 mod percentiles;
 mod repeat;
+mod scrapes;
 mod sessions;
 mod slowest;
 mod streams;
@@ -110,6 +112,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         Some(answers::section(page)),
         targets::section(page),
         ledger::section(page),
+        scrapes::section(page),
         slowest::section(page),
         Some(repeat::section(page)),
     ]

@@ -79,14 +79,14 @@ fn starts(timeline: &AuditTimeline) -> Lane {
         values: timeline.starts_per_s.clone(),
         write: number::rate,
     };
-    Lane { heading: "Requests per second", lines: vec![line], times: false, nothing: "too short for a rate" }
+    Lane { heading: "Requests per second".into(), lines: vec![line], times: false, nothing: "too short for a rate" }
 }
 
 fn in_flight(timeline: &AuditTimeline) -> Lane {
     let values = timeline.in_flight.iter().copied().map(Some).collect();
     let write = |mean: f64| without_zeros(&four_digits(mean)).to_owned();
     let line = Line { name: "in flight, on average".to_owned(), look: SeriesStyle::InFlight, values, write };
-    Lane { heading: "Requests in flight", lines: vec![line], times: false, nothing: "too few requests" }
+    Lane { heading: "Requests in flight".into(), lines: vec![line], times: false, nothing: "too few requests" }
 }
 
 fn latency(timeline: &AuditTimeline) -> Lane {
@@ -100,7 +100,7 @@ fn latency(timeline: &AuditTimeline) -> Lane {
         line("median", SeriesStyle::P50, &timeline.median_ns),
         line("longest", SeriesStyle::Max, &timeline.longest_ns),
     ];
-    Lane { heading: "Latency", lines, times: true, nothing: "no latencies" }
+    Lane { heading: "Latency".into(), lines, times: true, nothing: "no latencies" }
 }
 
 /// Draws the percentiles in the file, and the percentiles with the missing requests.

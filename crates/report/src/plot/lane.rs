@@ -1,5 +1,7 @@
 //! Lanes one below the other, with one axis of time.
 
+use std::borrow::Cow;
+
 use truetail_analysis::series::TimeAxis;
 
 use super::frame::{Axis, Frame};
@@ -26,7 +28,7 @@ pub(super) struct Line {
 }
 
 pub(super) struct Lane {
-    pub(super) heading: &'static str,
+    pub(super) heading: Cow<'static, str>,
     pub(super) lines: Vec<Line>,
     /// True for times on a logarithmic axis, false for counts from 0.
     pub(super) times: bool,
@@ -48,7 +50,7 @@ fn inner(place: Rect) -> Rect {
 }
 
 fn draw(sheet: &mut Sheet, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: bool, shades: &[Shades]) {
-    heading(&mut sheet.svg, place.x, place.y + 14.0, lane.heading);
+    heading(&mut sheet.svg, place.x, place.y + 14.0, &lane.heading);
     let values = || lane.lines.iter().flat_map(|line| line.values.iter().flatten().copied());
     let place = inner(place);
     let inside = Rect { y: place.y + HEADING, height: place.height - HEADING - GAP, ..place };
@@ -65,7 +67,7 @@ fn draw(sheet: &mut Sheet, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: 
     frame.draw_behind(&mut sheet.svg);
     let shades = shades.iter().map(|shades| shades.layer(None));
     let quantity = if lane.times { Quantity::LogTimes } else { Quantity::Numbers };
-    let mut reading = PanelReading::new(lane.heading, frame.y_scale(), quantity);
+    let mut reading = PanelReading::new(&lane.heading, frame.y_scale(), quantity);
     if !has_values {
         reading.set_nothing(lane.nothing);
         sheet.panel(&frame, reading, shades.collect());
@@ -74,8 +76,8 @@ fn draw(sheet: &mut Sheet, lane: &Lane, time: &TimeAxis, place: Rect, has_axis: 
         frame.draw_base(&mut sheet.svg);
         return;
     }
-    let entries: Vec<(String, Swatch)> =
-        lane.lines.iter().map(|line| (line.name.clone(), Swatch::Line(line.look))).collect();
+    let named = lane.lines.iter().filter(|line| !line.name.is_empty());
+    let entries: Vec<(String, Swatch)> = named.map(|line| (line.name.clone(), Swatch::Line(line.look))).collect();
     draw_legend(
         &mut sheet.svg,
         Rect { x: place.x + 190.0, y: place.y + 14.0, width: place.width - 190.0, height: 0.0 },

@@ -45,7 +45,7 @@ fn load(series: &RunSeries) -> Lane {
     if load.failed_per_s.iter().any(|rate| *rate > 0.0) {
         lines.push(rates("failed", SeriesStyle::Failed, &load.failed_per_s));
     }
-    Lane { heading: "Requests per second", lines, times: false, nothing: "too few requests for a rate" }
+    Lane { heading: "Requests per second".into(), lines, times: false, nothing: "too few requests for a rate" }
 }
 
 fn waiting(series: &RunSeries) -> Lane {
@@ -54,7 +54,7 @@ fn waiting(series: &RunSeries) -> Lane {
         counts("in flight", SeriesStyle::InFlight, &load.in_flight),
         counts("backlog: due and not sent", SeriesStyle::Backlog, &load.backlog),
     ];
-    Lane { heading: "Requests waiting", lines, times: false, nothing: "too few requests" }
+    Lane { heading: "Requests waiting".into(), lines, times: false, nothing: "too few requests" }
 }
 
 fn quantiles(series: &[QuantileSeries], look: impl Fn(f64) -> SeriesStyle) -> Vec<Line> {
@@ -77,7 +77,7 @@ fn response_time(series: &RunSeries) -> Lane {
     };
     let lines = quantiles(&series.response_time, look);
     Lane {
-        heading: "Response time",
+        heading: "Response time".into(),
         lines,
         times: true,
         nothing: "no arrival was answered, or times were not kept by time",
@@ -93,5 +93,5 @@ fn generator_lag(series: &RunSeries) -> Lane {
     let lines = quantiles(&series.generator_lag, look);
     let all_zero = lines.iter().flat_map(|line| line.values.iter().flatten()).all(|value| *value <= 1.0);
     let nothing = if lines.is_empty() { "not recorded by time" } else { "the generator was never late" };
-    Lane { heading: "Generator lag", lines: if all_zero { Vec::new() } else { lines }, times: true, nothing }
+    Lane { heading: "Generator lag".into(), lines: if all_zero { Vec::new() } else { lines }, times: true, nothing }
 }

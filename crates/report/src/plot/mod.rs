@@ -20,6 +20,7 @@
 //! | [`session_waterfall`] | a few sessions, request by request |
 //! | [`session_ends`] | early ends of sessions by step and cause |
 //! | [`ledger`] | parts of the response times that the service reported |
+//! | [`service_lanes`] | counters and gauges that services published |
 //! | [`goodput`] | number of planned requests that met their objectives |
 //! | [`targets`] | the response times of several targets |
 //! | [`never_sent`] | the requests of a closed loop, and those that it never sent |
@@ -59,6 +60,7 @@ mod reading;
 mod requests;
 mod run_pictures;
 mod scale;
+mod service;
 mod session_ends;
 mod session_waterfall;
 mod sheet;
@@ -91,6 +93,7 @@ pub use png::PngError;
 pub use reading::Reading;
 pub use requests::{Panel, RequestPlot, requests};
 pub use run_pictures::pictures_of_run;
+pub use service::service_lanes;
 pub use session_ends::session_ends;
 pub use session_waterfall::session_waterfall;
 pub use spark::spark;

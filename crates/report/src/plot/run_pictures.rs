@@ -4,8 +4,8 @@ use truetail_analysis::series::RunSeries;
 use truetail_run::{Findings, Run};
 
 use super::{
-    Picture, answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, session_ends,
-    session_waterfall, start_delay, targets, waterfall,
+    Picture, answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, service_lanes,
+    session_ends, session_waterfall, start_delay, targets, waterfall,
 };
 
 /// Returns the pictures that apply to a run, each with its file name without extension. Response time against rate
@@ -40,6 +40,10 @@ pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Ve
     }
     if let Some(sessions) = series.sessions.as_ref().filter(|sessions| !sessions.sampled.is_empty()) {
         pictures.push(("sessions", session_waterfall(sessions)));
+    }
+    let lanes = truetail_analysis::series::service_lanes(run, &series.time);
+    if !lanes.is_empty() {
+        pictures.push(("service", service_lanes(&lanes, series)));
     }
     pictures
 }

@@ -13,6 +13,7 @@
 //! | `streams` | endings of streams, and the times of their events |
 //! | `targets` | a row for each target |
 //! | `ledger` | parts of the response time that the service reported |
+//! | `scrapes` | request times that the service published, beside the users' |
 //! | `slowest` | a row for each of the slowest requests |
 //! | `uncertainty`, `generator`, `fidelity` | additions of `--details` |
 //! | `timeline` | two plots of one line |
@@ -26,6 +27,7 @@ mod labelled;
 mod ledger;
 mod load;
 mod notes;
+mod scrapes;
 mod sessions;
 mod shards;
 mod slowest;
@@ -44,6 +46,7 @@ pub use labelled::LabelledText;
 pub use ledger::{ledger_heads, ledger_parts, ledger_rows, ledger_sentences};
 pub use load::{headline, load_details, measured};
 pub use notes::{notes, stopped_early};
+pub use scrapes::{SCRAPE_HEADS, scrape_messages, scrape_rows, scrape_sentences};
 pub use sessions::{
     further_requests, session_times, session_times_heads, sessions, step_quantile_names, step_quantiles,
 };
@@ -81,6 +84,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
         ledger::table(run, findings, style),
+        scrapes::lines(run, findings, style),
         slowest::table(run, findings, options.details, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),

@@ -16,6 +16,7 @@ mod offered;
 mod sampled;
 mod sampled_sessions;
 mod sampled_streams;
+mod scrape;
 mod server_timing;
 mod session;
 mod session_books;
@@ -53,6 +54,9 @@ pub use offered::{Http2Config, OfferedLoad};
 pub use sampled::Sampled;
 pub use sampled_sessions::{SampledRequest, SampledSession, SampledSessions, SessionEnding, SessionTrail};
 pub use sampled_streams::{SampledStream, SampledStreams};
+pub use scrape::{
+    MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, Scrape, ServiceBucket, ServiceHistogram, ServiceSeries, StatedQuantile,
+};
 pub use server_timing::{MAX_PARTS, ReportedTimes, ServerTiming};
 pub use session::{FlowFacts, SessionFacts};
 pub use session_books::{EarlyEnd, NotReached, SessionTally, StepFacts};
@@ -130,6 +134,10 @@ pub struct Facts {
     /// Times that the service reported with its answers; `None` without `--server-timing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<ServerTiming>,
+    /// Numbers that services published about themselves; empty without `--scrape`. In `run.json`, their findings
+    /// are beside them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scrapes: Vec<Scrape>,
     /// This machine's part of a load that several machines shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,

@@ -6,6 +6,7 @@ mod distribution;
 mod gates;
 mod ledger;
 mod llm;
+mod scrape;
 mod session;
 mod settling;
 mod slowest;
@@ -22,6 +23,7 @@ pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
 pub use ledger::{LedgerPart, LedgerRow, PartQuantile, ReportedPart};
 pub use llm::{Goodput, LlmFindings};
+pub use scrape::{HistogramFinding, ScrapeFinding, ServiceQuantile};
 pub use session::{FlowTime, SessionFindings, StepTime};
 pub use settling::{Settling, SettlingState, Shift};
 pub use slowest::SlowRequest;
@@ -63,6 +65,9 @@ pub struct Findings {
     pub reported_parts: Vec<ReportedPart>,
     /// Parts of the response times around a few quantiles; empty unless the service reported times.
     pub ledger: Vec<LedgerRow>,
+    /// Comparison of the request times that services published: for each service of the facts, an entry for each of its
+    /// histograms.
+    pub scrapes: Vec<Vec<HistogramFinding>>,
     /// The slowest requests that were sent, slowest first.
     pub slowest: Vec<SlowRequest>,
     /// Times of streams, if answers were read as streams.

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE, failed_answers, hlog,
-    reported, samples, timeline,
+    FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SCRAPES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE, failed_answers,
+    hlog, reported, samples, scraped, timeline,
 };
 use crate::TraceFacts;
 use crate::wire::v1::{self, RunFile};
@@ -26,9 +26,11 @@ impl<'a> Contents<'a> {
         let streams = self.streams().map(|_| STREAMS);
         let sessions = self.sessions().map(|_| SESSIONS);
         let reported = self.reported().map(|_| SERVER_TIMING);
+        let scraped = self.has_series().then_some(SCRAPES);
         failed
             .into_iter()
             .chain(reported)
+            .chain(scraped)
             .chain(streams)
             .chain(sessions)
             .chain([HISTOGRAMS, TIMELINE, SAMPLES, RUN])
@@ -43,6 +45,10 @@ impl<'a> Contents<'a> {
         self.run.facts.sessions.as_ref()?.sampled.as_ref()
     }
 
+    fn has_series(&self) -> bool {
+        self.run.facts.scrapes.iter().any(|scrape| !scrape.series.is_empty())
+    }
+
     fn reported(&self) -> Option<&'a ServerTiming> {
         self.run.facts.server_timing.as_ref().filter(|timing| !timing.times.is_empty())
     }
@@ -53,6 +59,7 @@ impl<'a> Contents<'a> {
         match name {
             FAILED_ANSWERS => failed_answers::write(&mut out, &facts.failed_answers),
             SERVER_TIMING => self.reported().map_or(Ok(()), |timing| reported::write(out, timing)),
+            SCRAPES => scraped::write(out, &facts.scrapes),
             STREAMS => serde_json::to_writer(out, &self.streams()).map_err(io::Error::from),
             SESSIONS => serde_json::to_writer(out, &self.sessions()).map_err(io::Error::from),
             HISTOGRAMS => hlog::write(out, facts, snapshot, self.run_file.recorded.intervals),

@@ -17,14 +17,15 @@ use super::source::Source;
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
 use super::{
-    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE, failed_answers,
-    reported, samples, timeline, validate,
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, SCRAPES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE,
+    failed_answers, reported, samples, scraped, timeline, validate,
 };
 use crate::limits::too_large;
+use crate::wire::ScrapeFile;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, GeneratorStats, Run, SessionFacts, SessionTime, SessionTimes, StreamDetail,
-    StreamTime, StreamTimes, Verdict, wire,
+    Facts, FailedAnswer, GateFinding, GeneratorStats, Run, Scrape, SessionFacts, SessionTime, SessionTimes,
+    StreamDetail, StreamTime, StreamTimes, Verdict, wire,
 };
 
 /// Upper bound of the intervals that any program writes: two years.
@@ -93,6 +94,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         let times = file.map(|file| reported::read(file, &timing.names)).transpose();
         timing.times = times.map_err(|error| error.at(&source.path_of(SERVER_TIMING)))?.unwrap_or_default();
     }
+    load_series(source, &mut facts.scrapes)?;
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         streams.detail = load_streams(source, &streams.times)?;
@@ -158,6 +160,7 @@ impl From<RunFile> for Facts {
             shards: run_file.shards,
             trace: run_file.trace,
             server_timing: run_file.server_timing.map(|timing| timing.facts),
+            scrapes: run_file.scrapes.into_iter().map(ScrapeFile::into_facts).collect(),
             by_target: run_file.by_target,
             checks: run_file.checks,
             failed_answers: Vec::new(),
@@ -165,6 +168,14 @@ impl From<RunFile> for Facts {
             sessions: run_file.sessions.map(|sessions| sessions.facts),
         }
     }
+}
+
+fn load_series(source: &Source, scrapes: &mut [Scrape]) -> Result<(), LoadError> {
+    let wrong = |problem| LoadError::Disagree { path: source.path_of(RUN), problem };
+    scrapes.iter().find_map(Scrape::imbalance).map_or(Ok(()), |problem| Err(wrong(problem)))?;
+    let file = source.open(SCRAPES)?.map(BufReader::new);
+    let read = file.map_or(Ok(()), |file| scraped::read(file, scrapes));
+    read.map_err(|error| error.at(&source.path_of(SCRAPES)))
 }
 
 fn load_failed_answers(source: &Source) -> Result<Vec<FailedAnswer>, LoadError> {

@@ -1,6 +1,6 @@
 //! The run folder, also as text ([`pack`](fn@pack)). It has `run.json`, `histograms.hlog`, `timeline.csv` and
-//! `samples.csv`. `failed-answers.jsonl`, `server-timing.csv`, `streams.json` and `sessions.json` exist if the run has
-//! such data.
+//! `samples.csv`. `failed-answers.jsonl`, `scrapes.csv`, `server-timing.csv`, `streams.json` and `sessions.json` exist
+//! if the run has such data.
 
 mod checkpoint;
 mod contents;
@@ -14,6 +14,7 @@ mod partial;
 mod reported;
 mod samples;
 mod save;
+mod scraped;
 mod source;
 pub(crate) mod target_tag;
 mod target_times;
@@ -46,6 +47,8 @@ pub const STREAMS: &str = "streams.json";
 pub const SESSIONS: &str = "sessions.json";
 /// Times that the service reported. Missing if it reported none.
 pub const SERVER_TIMING: &str = "server-timing.csv";
+/// Counters and gauges of services. Missing if none changed.
+pub const SCRAPES: &str = "scrapes.csv";
 /// Page of the run, written by [`save_page`]. [`save`] removes the page of the run that it replaces.
 pub const REPORT: &str = "report.html";
 /// Percentile spectrum that `truetail-report` draws of the run. [`save`] removes the old ones like the page.

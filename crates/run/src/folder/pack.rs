@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use super::contents::Contents;
 use super::error::PackError;
-use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE};
+use super::{FAILED_ANSWERS, HISTOGRAMS, RUN, SAMPLES, SCRAPES, SERVER_TIMING, SESSIONS, STREAMS, TIMELINE};
 use crate::input::AtMost;
 use crate::{Findings, Run};
 
@@ -89,7 +89,7 @@ pub(super) fn unpack(text: &str) -> Result<BTreeMap<String, Vec<u8>>, PackError>
     for entry in tar.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         let name = entry.path().map_err(damaged)?.to_string_lossy().into_owned();
-        let known = [FAILED_ANSWERS, SERVER_TIMING, STREAMS, SESSIONS, HISTOGRAMS, TIMELINE, SAMPLES, RUN];
+        let known = [FAILED_ANSWERS, SCRAPES, SERVER_TIMING, STREAMS, SESSIONS, HISTOGRAMS, TIMELINE, SAMPLES, RUN];
         if !known.contains(&name.as_str()) {
             return Err(PackError::Damaged(format!("it holds '{name}', which is no file of a run")));
         }

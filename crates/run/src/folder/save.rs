@@ -7,13 +7,13 @@ use std::path::Path;
 use super::contents::Contents;
 use super::partial::{PARTIAL, Partial, io_error};
 use super::{
-    CHECKPOINT, FAILED_ANSWERS, HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SERVER_TIMING, SESSIONS, STREAMS,
+    CHECKPOINT, FAILED_ANSWERS, HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SCRAPES, SERVER_TIMING, SESSIONS, STREAMS,
     SaveError, TIMELINE, checkpoint,
 };
 use crate::input;
 use crate::{Findings, Run, wire};
 
-const OPTIONAL: [&str; 4] = [FAILED_ANSWERS, SERVER_TIMING, TIMELINE, SAMPLES];
+const OPTIONAL: [&str; 5] = [FAILED_ANSWERS, SCRAPES, SERVER_TIMING, TIMELINE, SAMPLES];
 
 /// Writes a run and its findings to `folder`, and creates the folder if needed. It replaces an existing run.
 ///
@@ -73,7 +73,7 @@ pub(crate) fn remove_files(folder: &Path) -> Result<(), SaveError> {
         let name = entry.ok()?.file_name().into_string().ok()?;
         name.contains(PARTIAL).then_some(name)
     });
-    let known = [HISTOGRAMS, TIMELINE, SAMPLES, FAILED_ANSWERS, SERVER_TIMING, STREAMS, SESSIONS, REPORT];
+    let known = [HISTOGRAMS, TIMELINE, SAMPLES, FAILED_ANSWERS, SCRAPES, SERVER_TIMING, STREAMS, SESSIONS, REPORT];
     let known = known.iter().chain(&PICTURES).chain(&[CHECKPOINT, RUN]).map(|name| (*name).to_owned());
     let names: Vec<String> = leftovers.chain(known).collect();
     remove_stale(folder, names.iter().map(String::as_str))

@@ -1,6 +1,6 @@
 //! Merging of facts.
 
-use crate::{CheckpointFacts, Facts, ServerTiming, SessionFacts, StartFacts, StreamFacts, first_failed};
+use crate::{CheckpointFacts, Facts, Scrape, ServerTiming, SessionFacts, StartFacts, StreamFacts, first_failed};
 
 /// Adds the facts of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -29,6 +29,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
         whole.trace = None;
     }
     add_server_timing(whole, part.server_timing.as_ref());
+    add_scrapes(whole, &part.scrapes);
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
         && whole.seed != part.seed
     {
@@ -87,6 +88,15 @@ fn add_server_timing(whole: &mut Facts, part: Option<&ServerTiming>) {
             None
         }
     };
+}
+
+/// Each part has the numbers of the services over its own time: of the whole they are unknown.
+fn add_scrapes(whole: &mut Facts, part: &[Scrape]) {
+    if !whole.scrapes.is_empty() || !part.is_empty() {
+        let note = "the numbers that services published are known by run only: the whole has none";
+        add_note(&mut whole.notes, note.to_owned());
+        whole.scrapes.clear();
+    }
 }
 
 fn add_sessions(whole: &mut Facts, part: Option<&SessionFacts>) {

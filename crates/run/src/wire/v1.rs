@@ -8,6 +8,7 @@ use truetail_model::record::{
 };
 use truetail_model::time::Nanos;
 
+use super::scrape::{ScrapeFile, scrape_files};
 use super::session::SessionFile;
 use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
@@ -108,6 +109,9 @@ pub struct RunFile {
     /// Parts of the response times around a few quantiles; omitted unless the service reported times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<LedgerRow>,
+    /// Numbers that services published about themselves; omitted without `--scrape`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scrapes: Vec<ScrapeFile>,
     /// The slowest requests that were sent, slowest first; empty in files of versions that did not list them.
     #[serde(default)]
     pub slowest: Vec<SlowRequest>,
@@ -313,6 +317,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         trace: facts.trace.clone(),
         server_timing: facts.server_timing.as_ref().map(|facts| ServerTimingFile::new(facts, findings)),
         ledger: findings.ledger.clone(),
+        scrapes: scrape_files(facts, findings),
         slowest: findings.slowest.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),

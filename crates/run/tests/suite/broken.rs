@@ -36,6 +36,7 @@ fn a_new_folder_holds_the_files_of_a_run_and_nothing_else() {
             folder::HISTOGRAMS,
             folder::RUN,
             folder::SAMPLES,
+            folder::SCRAPES,
             folder::SERVER_TIMING,
             folder::TIMELINE
         ]

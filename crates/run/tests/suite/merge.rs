@@ -96,6 +96,7 @@ fn facts_of_two_machines_add_up() {
         merged.notes,
         [
             "the preflight met status 404",
+            "the numbers that services published are known by run only: the whole has none",
             "merged from 2 runs",
             "the runs were made on different machines: linux x86_64 with 2 CPUs, linux x86_64 with 64 CPUs; host describes the first",
         ]
@@ -166,7 +167,7 @@ fn a_part_without_seconds_or_samples_leaves_the_whole_without_them() {
     let whole = crate::support::snapshot(RecorderOptions::default(), &steady(2));
     assert_same_counts(&merged.snapshot, &Snapshot { seconds: Vec::new(), intervals: Default::default(), ..whole });
     assert!(merged.snapshot.samples.even().is_empty() && merged.snapshot.samples.offered() == 2000);
-    assert_eq!(merged.facts.notes.len(), facts(&merged.snapshot).notes.len() + 3, "{:?}", merged.facts.notes);
+    assert_eq!(merged.facts.notes.len(), facts(&merged.snapshot).notes.len() + 4, "{:?}", merged.facts.notes);
 }
 
 #[test]

@@ -7,9 +7,10 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
-    HostInfo, LedgerPart, LedgerRow, Mix, MixTarget, OfferedLoad, PartQuantile, Pause, Quantile, Reason, ReportedPart,
-    ReportedTimes, Run, RunSource, ServerTiming, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest,
-    TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict, VerdictState,
+    HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mix, MixTarget, OfferedLoad, PartQuantile, Pause, Quantile,
+    Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape, ScrapeFinding, ServerTiming, ServiceBucket,
+    ServiceHistogram, ServiceQuantile, ServiceSeries, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest,
+    StatedQuantile, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict, VerdictState,
 };
 
 /// Returns reported times of the first two requests that are kept.
@@ -28,6 +29,53 @@ fn server_timing(snapshot: &Snapshot) -> ServerTiming {
         unread: 3,
         times,
     }
+}
+
+/// Returns the numbers of a service with a histogram and a summary.
+fn scrape() -> Scrape {
+    let histogram = ServiceHistogram {
+        metric: "http_request_duration_seconds".to_owned(),
+        label: Some("path=\"/api\"".to_owned()),
+        count: 990,
+        mean_ns: Some(8_500_000.5),
+        buckets: vec![
+            ServiceBucket { le_ns: Some(10_000_000), count: 900 },
+            ServiceBucket { le_ns: Some(25_000_000), count: 80 },
+            ServiceBucket { le_ns: None, count: 10 },
+        ],
+        stated: Vec::new(),
+        earlier: 7,
+        restarts: 1,
+    };
+    let summary = ServiceHistogram {
+        metric: "rpc_server_seconds".to_owned(),
+        label: None,
+        mean_ns: None,
+        buckets: Vec::new(),
+        stated: vec![StatedQuantile { q: 0.5, value_ns: 8_000_000 }],
+        ..histogram.clone()
+    };
+    Scrape {
+        name: "app".to_owned(),
+        url: "http://127.0.0.1:9090/metrics".to_owned(),
+        reads: 21,
+        failed: 1,
+        problem: Some("it answers with status 503".to_owned()),
+        from_ns: 0,
+        left_out: 2,
+        histograms: vec![histogram, summary],
+        series: vec![ServiceSeries {
+            name: "jobs{state=\"waiting\"}".to_owned(),
+            is_counter: false,
+            is_lane: true,
+            points: vec![(1_000_000_000, 1.5), (2_000_000_000, 3.0)],
+        }],
+    }
+}
+
+fn histogram_finding(high_ns: Option<u64>, finding: ScrapeFinding) -> HistogramFinding {
+    let quantile = ServiceQuantile { q: 0.5, low_ns: 10, high_ns, dashboard_ns: 17, users_ns: high_ns };
+    HistogramFinding { quantiles: vec![quantile], finding, message: "p50 is 10ns…25ns, but".to_owned() }
 }
 
 /// Returns an answer to this arrival that failed a check.
@@ -74,6 +122,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         shards: None,
         trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
         server_timing: Some(server_timing(snapshot)),
+        scrapes: vec![scrape()],
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
@@ -247,6 +296,10 @@ pub fn findings(run: &Run) -> Findings {
                 high_ns: Some(2_000.0),
             }],
         }],
+        scrapes: vec![vec![
+            histogram_finding(Some(25_000_000), ScrapeFinding::Understates),
+            histogram_finding(None, ScrapeFinding::CannotTell),
+        ]],
         slowest: vec![SlowRequest {
             trace_id: Some("00000000000000075f2a1d0c3b4e9688".to_owned()),
             trace_sampled: true,
