@@ -26,7 +26,7 @@ fn values(series: &ServiceSeries, time: &TimeAxis) -> Vec<Option<f64>> {
     let value_at = |at_ns: u64| {
         let next = series.points.partition_point(|(at, _)| *at <= at_ns);
         let (from, before) = *series.points.get(next.checked_sub(1)?)?;
-        let Some((to, after)) = series.points.get(next).copied() else { return None };
+        let (to, after) = *series.points.get(next)?;
         match series.is_counter {
             // After a restart a counter begins from 0.
             true => Some((if after < before { after } else { after - before }) / ((to - from) as f64 / 1e9)),

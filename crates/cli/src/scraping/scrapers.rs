@@ -81,10 +81,13 @@ impl Scrapers {
     }
 }
 
+/// A scraper that a thread holds until it ends.
+type Shared = Arc<Mutex<Option<Scraper>>>;
+
 /// Services that are read during a run.
 #[derive(Debug)]
 pub struct RunningScrapers {
-    threads: Vec<(Option<BackgroundThread>, Arc<Mutex<Option<Scraper>>>)>,
+    threads: Vec<(Option<BackgroundThread>, Shared)>,
     control: Control,
 }
 

@@ -190,7 +190,7 @@ fn what_is_no_page_of_metrics_is_refused_in_a_line_before_the_load() {
         (vec!["--scrape-show", "a"], "--scrape"),
         (vec!["--scrape", "http://a/", "--scrape-show", "a b"], "is no name of a metric"),
     ] {
-        let output = dir.truetail(&[&["run", &target], args.as_slice()].concat());
+        let output = dir.truetail(&[&["run", &target, "-r", "5"], args.as_slice()].concat());
         assert_eq!(output.code, Some(2), "{output:?}");
         assert!(output.stderr.contains(says) && output.stderr.lines().count() == 1, "{output:?}");
     }
