@@ -163,7 +163,7 @@ mod tests {
             let error = error(&page);
             assert!(error.contains(says) && !error.contains('\u{1b}') && error.len() < 300, "{error}");
         }
-        // A long comment is none of our business.
+        // A long comment does not matter.
         let help = format!("# HELP a {}\na 1", "x".repeat(MAX_LINE));
         assert!(Exposition::parse(help.as_bytes()).is_ok());
     }

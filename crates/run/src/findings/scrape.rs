@@ -34,7 +34,7 @@ pub struct ServiceQuantile {
     pub q: f64,
     /// Lower bound of the bucket in which it falls, or the value of a summary.
     pub low_ns: u64,
-    /// Upper bound; null if the bucket has none.
+    /// Upper bound; null for the bucket of the longest times.
     pub high_ns: Option<u64>,
     /// Value that a dashboard shows: PromQL's `histogram_quantile` over the whole run, or the value of a summary.
     pub dashboard_ns: u64,
