@@ -95,6 +95,8 @@ lint:
 	$(CARGO) clippy --package truetail --features otlp,parquet,script,sqlite,serve-http2,tokenizer --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
 	$(CARGO) clippy --workspace --locked $(PORTABLE) -- -D warnings
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
+		$(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet
 	@if command -v c++ > /dev/null; then $(CARGO) check --manifest-path fuzz/Cargo.toml --bins --locked --quiet; \
 		else echo "SKIPPED: the fuzz targets: no c++"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \

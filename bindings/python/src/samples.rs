@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use truetail_model::record::{Outcome, RequestRecord, Samples};
 
-/// Name and type of each column, in the order of [`write`].
+/// Name and type of each column, in the order of [`write()`].
 const COLUMNS: [(&str, &str); 14] = [
     ("index", "=i8"),
     ("intended_start_ns", "=i8"),

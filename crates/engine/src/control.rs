@@ -19,7 +19,7 @@ pub(crate) enum StopRequest {
     Now,
 }
 
-/// A handle to a run, for other threads while [`crate::run`] is busy. Clones belong to the same run.
+/// A handle to a run, for other threads while [`crate::run()`] is busy. Clones belong to the same run.
 #[derive(Clone, Default, Debug)]
 pub struct Control(Arc<Shared>);
 

@@ -105,7 +105,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.info().name == name)
 }
 
-/// Returns the formats that claim a file; the first one reads it. See [`recognise`].
+/// Returns the formats that claim a file; the first one reads it. See [`recognise()`].
 pub fn claims(excerpt: &Excerpt<'_>) -> Vec<&'static dyn Format> {
     recognise::claims(excerpt, all()).map_or_else(|_| Vec::new(), |claimed| claimed.formats)
 }

@@ -18,7 +18,7 @@ pub struct StreamOptions {
     /// Time without a byte after which a stream is given up.
     pub idle_timeout: Option<Nanos>,
     /// Data of the end mark, without which a stream is not complete, unless a language model ended its answer. At most
-    /// [`MAX_DATA_BYTES`](crate::MAX_DATA_BYTES); blanks around it do not count.
+    /// [`MAX_DATA_BYTES`]; blanks around it do not count.
     pub end_mark: Option<String>,
     /// Options for events of a language model; only with events that have data.
     pub llm: Option<LlmOptions>,

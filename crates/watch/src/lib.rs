@@ -1,7 +1,7 @@
 //! The full-screen terminal view of a run in progress.
 //!
 //! This crate draws cells and uses no terminal, keyboard or clock. The caller provides the measured state ([`View`]),
-//! gets the cells of a screen, and sends the output of [`paint`] to its terminal.
+//! gets the cells of a screen, and sends the output of [`paint()`] to its terminal.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,5 +1,8 @@
 //! Command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
+// Comments on options are help texts, with `[…]` for what is optional.
+#![allow(rustdoc::broken_intra_doc_links, rustdoc::bare_urls)]
+
 pub mod ab;
 pub mod audit;
 pub mod baseline;

@@ -31,7 +31,7 @@ pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32)
     })
 }
 
-/// Does what [`bench`] does, with the first worker on the calling thread, for callables that belong to it. `work` is
+/// Does what [`bench()`] does, with the first worker on the calling thread, for callables that belong to it. `work` is
 /// called once on the thread of each worker and must run it.
 ///
 /// # Panics

@@ -5,7 +5,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`bench`] | a function, called on the engine's threads |
+//! | [`bench()`] | a function, called on the engine's threads |
 //! | [`bench_here`] | a function, with the first worker on the calling thread, for callables that belong to it |
 //! | `bench_async` | futures on tokio, many in flight (feature `tokio`) |
 //! | [`bench_launched`] | calls that run anywhere else, many in flight: an event loop, another runtime |

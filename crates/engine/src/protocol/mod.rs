@@ -264,7 +264,7 @@ impl Events {
         self.makes_requests
     }
 
-    /// Makes the request of an arrival, as [`RequestMaker::make`].
+    /// Makes the request of an arrival, as [`observer::RequestMaker::make`].
     ///
     /// # Panics
     /// If the observer makes no requests.

@@ -1,6 +1,6 @@
 //! The table of metrics: the times that are kept as distributions, their arrivals and their names.
 //!
-//! A metric is one row of [`metrics!`] below. The row drives the recorders, the findings, `run.json`, the tags and head
+//! A metric is one row of `metrics!` below. The row drives the recorders, the findings, `run.json`, the tags and head
 //! of `histograms.hlog`, the columns of `timeline.csv`, and every list of metrics.
 
 use super::{Outcome, RequestRecord};

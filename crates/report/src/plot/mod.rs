@@ -2,31 +2,31 @@
 //!
 //! | function | draws |
 //! |---|---|
-//! | [`spectrum`] | response time over 1/(1 − q), logarithmic: the whole tail of several runs |
-//! | [`run_spectrum`] | the spectrum of one run |
-//! | [`tool_spectrum`], [`many_tools_spectrum`] | the spectrum of load tools, as they report themselves |
-//! | [`requests`] | single requests by their start, two runs above each other |
-//! | [`intervals`] | a value per interval of time for several series, and for the whole run |
-//! | [`heat_map`] | response times of a run by time and length |
-//! | [`lanes`] | load, waiting requests, response time and generator lag over time |
-//! | [`percentiles`] | percentile curves of a run with their interval, service time, closed-loop shadow, other runs |
-//! | [`start_delay`] | causes of the start delay over time |
-//! | [`gaps`] | gaps between sends, compared with the planned gaps |
-//! | [`by_rate`] | response time against rate |
-//! | [`books`], [`answers`] | outcomes of all planned arrivals; statuses and errors |
-//! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
-//! | [`event_gaps`] | gaps between the events of streams by time and length |
-//! | [`waterfall`] | a few streams, event by event |
-//! | [`session_waterfall`] | a few sessions, request by request |
-//! | [`session_ends`] | early ends of sessions by step and cause |
-//! | [`ledger`] | parts of the response times that the service reported |
-//! | [`service_lanes`] | counters and gauges that services published |
-//! | [`goodput`] | number of planned requests that met their objectives |
-//! | [`targets`] | the response times of several targets |
-//! | [`never_sent`] | the requests of a closed loop, and those that it never sent |
-//! | [`history`] | a percentile over a series of runs, with its levels |
-//! | [`spark`] | a course of values, as small as a word |
-//! | [`audit_timeline`], [`audit_quantiles`] | another tool's file over time; its percentiles, also corrected |
+//! | [`spectrum()`] | response time over 1/(1 − q), logarithmic: the whole tail of several runs |
+//! | [`run_spectrum()`] | the spectrum of one run |
+//! | [`tool_spectrum()`], [`many_tools_spectrum()`] | the spectrum of load tools, as they report themselves |
+//! | [`requests()`] | single requests by their start, two runs above each other |
+//! | [`intervals()`] | a value per interval of time for several series, and for the whole run |
+//! | [`heat_map()`] | response times of a run by time and length |
+//! | [`lanes()`] | load, waiting requests, response time and generator lag over time |
+//! | [`percentiles()`] | percentile curves of a run with their interval, service time, closed-loop shadow, other runs |
+//! | [`start_delay()`] | causes of the start delay over time |
+//! | [`gaps()`] | gaps between sends, compared with the planned gaps |
+//! | [`by_rate()`] | response time against rate |
+//! | [`books()`], [`answers()`] | outcomes of all planned arrivals; statuses and errors |
+//! | [`capacity_curve()`] | a search for capacity: a percentile against rate, and the ends |
+//! | [`event_gaps()`] | gaps between the events of streams by time and length |
+//! | [`waterfall()`] | a few streams, event by event |
+//! | [`session_waterfall()`] | a few sessions, request by request |
+//! | [`session_ends()`] | early ends of sessions by step and cause |
+//! | [`ledger()`] | parts of the response times that the service reported |
+//! | [`service_lanes()`] | counters and gauges that services published |
+//! | [`goodput()`] | number of planned requests that met their objectives |
+//! | [`targets()`] | the response times of several targets |
+//! | [`never_sent()`] | the requests of a closed loop, and those that it never sent |
+//! | [`history()`] | a percentile over a series of runs, with its levels |
+//! | [`spark()`] | a course of values, as small as a word |
+//! | [`audit_timeline()`], [`audit_quantiles()`] | another tool's file over time; its percentiles, also corrected |
 //!
 //! Elements have classes for recolouring. Without data, a picture is a sentence with the reason.
 //!

@@ -185,7 +185,7 @@ pub(super) fn is_known(tag: &str) -> bool {
     tag == v1::ERROR_STATUS_TIME || Metric::from_name(tag).is_some()
 }
 
-/// Reads a log that [`write`] wrote.
+/// Reads a log that [`write()`] wrote.
 pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
     let mut log = Log::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {

@@ -33,7 +33,7 @@ pub(crate) use save::{remove_files, write_file};
 pub const RUN: &str = "run.json";
 /// The distributions, as an HdrHistogram interval log.
 pub const HISTOGRAMS: &str = "histograms.hlog";
-/// A run in progress, or one that never ended, as text ([`pack`](fn@pack)). [`save`] removes it.
+/// A run in progress, or one that never ended, as text ([`pack`](fn@pack)). [`save()`] removes it.
 pub const CHECKPOINT: &str = "checkpoint.pack";
 /// One row per second.
 pub const TIMELINE: &str = "timeline.csv";
@@ -49,7 +49,7 @@ pub const SESSIONS: &str = "sessions.json";
 pub const SERVER_TIMING: &str = "server-timing.csv";
 /// Counters and gauges of services. Missing if none changed.
 pub const SCRAPES: &str = "scrapes.csv";
-/// Page of the run, written by [`save_page`]. [`save`] removes the page of the run that it replaces.
+/// Page of the run, written by [`save_page`]. [`save()`] removes the page of the run that it replaces.
 pub const REPORT: &str = "report.html";
-/// Percentile spectrum that `truetail-report` draws of the run. [`save`] removes the old ones like the page.
+/// Percentile spectrum that `truetail-report` draws of the run. [`save()`] removes the old ones like the page.
 pub const PICTURES: [&str; 2] = ["percentiles.svg", "percentiles.png"];
