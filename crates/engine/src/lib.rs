@@ -49,7 +49,7 @@ pub use protocol::fields::FieldList;
 pub use protocol::messages::{
     Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching, WebSocketRequest, redis_command,
 };
-pub use protocol::messages::{bytes_of_hex, with_sequence_number};
+pub use protocol::messages::bytes_of_hex;
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, RequestMaker, SessionScript,
     Trailers,
@@ -66,7 +66,7 @@ pub use target::framing::contradicts_framing;
 pub use target::method::Method;
 pub use target::origin::Origin;
 pub use target::request::{Request, is_header_value};
-pub use target::request_set::{FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError};
+pub use target::request_set::{FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, RequestId, RequestSet, RequestSetError};
 pub use target::resolve::{AddressOverrides, Resolve};
 pub use target::target_requests::TargetRequests;
 pub use target::{HttpVersion, Target, WireProtocol};

@@ -140,9 +140,12 @@ impl Plan {
         self.observer.as_ref().is_some_and(ObserverFactory::follows_script)
     }
 
-    /// Returns true if the observer makes the request of each arrival during the run.
+    /// Returns true if the request of each arrival is made during the run, by the observer or from a template.
+    /// Messages are made by their protocol.
     pub fn makes_requests(&self) -> bool {
-        self.observer.as_ref().is_some_and(ObserverFactory::makes_requests)
+        let has_maker = self.target.requests().maker().is_some();
+        let is_http = !matches!(self.target.protocol(), WireProtocol::Messages(_));
+        self.observer.as_ref().is_some_and(ObserverFactory::makes_requests) || has_maker && is_http
     }
 
     /// Returns the part of the load and of its limits that this machine offers.

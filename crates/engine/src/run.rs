@@ -187,6 +187,7 @@ fn config_of(
         start,
         destinations: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
         requests: plan.target.requests().clone(),
+        makes_requests: plan.makes_requests(),
         most_connections: plan.most_connections(cap, share),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,

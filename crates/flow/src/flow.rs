@@ -5,6 +5,7 @@ use std::sync::Arc;
 use truetail_engine::{Origin, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
+use truetail_requests::BuiltIn;
 use truetail_run::{UniqueNames, split_origin};
 
 use crate::cookies::CookieJar;
@@ -15,8 +16,7 @@ use crate::origins::Origins;
 use crate::parse::{self, typed};
 use crate::request::{Sender, StepRequest};
 use crate::rows::{RowTable, SessionRows};
-use crate::scope::Scope;
-use crate::scope::VariableId;
+use crate::scope::{Scope, VariableId};
 use crate::step::Step;
 use crate::syntax::{Entry, FlowFile, Setting};
 use crate::value::Value;
@@ -39,6 +39,8 @@ pub struct Flow {
     pub(crate) names: Vec<String>,
     /// The values that each session begins with.
     pub(crate) initial: Vec<Option<Value>>,
+    /// Variables that are built-in values.
+    pub(crate) built_ins: Arc<[(VariableId, BuiltIn)]>,
     /// The rows that give each session further values.
     pub(crate) rows: Option<Arc<RowTable>>,
     /// The origins of its requests. Several flows share one list.
@@ -83,7 +85,8 @@ impl Flow {
         }
         let initial = initial_values(&file, variables);
         let rows = rows.map(|rows| Arc::new(RowTable::for_variables(rows, &file.names)));
-        check_variables(&file, &initial, rows.as_deref())?;
+        let built_ins = built_ins(&file, &initial, rows.as_deref());
+        check_variables(&file, &initial, rows.as_deref(), &built_ins)?;
         let mut maker = StepMaker::new(&file, &initial, read_file);
         let mut steps = file.entries.iter().map(|entry| maker.step(entry)).collect::<Result<Vec<_>, _>>()?;
         let origins = maker.origins();
@@ -95,7 +98,7 @@ impl Flow {
         let moves = step_sequence(&file)?;
         let weight = file.weight;
         let names = file.names;
-        let flow = Flow { name, weight, first_step: 0, steps, moves, names, initial, rows, origins, is_http2: false };
+        let flow = Flow { name, weight, first_step: 0, steps, moves, names, initial, built_ins, rows, origins, is_http2: false };
         flow.check_first_request()?;
         Ok(flow)
     }
@@ -154,8 +157,9 @@ impl Flow {
     }
 
     /// Returns the targets of a run, one per step. Only the first step can have its whole request before the run.
-    pub(crate) fn targets(&self, is_first_whole: bool) -> Vec<TargetRequests> {
-        let first = is_first_whole.then(|| self.first_request(0).1);
+    /// With `is_sample` it is the same in each run of the same load.
+    pub(crate) fn targets(&self, is_first_whole: bool, is_sample: bool) -> Vec<TargetRequests> {
+        let first = is_first_whole.then(|| self.first_request(0, is_sample).1);
         let of_step = |(nth, step): (usize, &Step)| {
             let mut target =
                 TargetRequests::new(step.method.clone(), step.url.clone(), self.weight).named(step.name.clone());
@@ -172,15 +176,20 @@ impl Flow {
     /// Checks that the first request, which depends on no answer, can be made with each row.
     pub(crate) fn check_first_request(&self) -> Result<(), FlowError> {
         let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
-        let Some(row) = (0..rows).find(|row| !self.first_request(*row).0) else { return Ok(()) };
+        let Some(row) = (0..rows).find(|row| !self.first_request(*row, true).0) else { return Ok(()) };
         let of_row = self.rows.as_ref().map_or_else(String::new, |_| format!(" with row {}", row + 1));
         let problem =
             format!("the first request cannot be made{of_row}: a value in it has no text that can stand there");
         Err(FlowError::new(self.steps[0].line, problem))
     }
 
-    fn first_request(&self, row: usize) -> (bool, Vec<u8>) {
-        let mut scope = Scope { values: self.initial.clone(), random: 1 };
+    /// Returns the scope of a session that stands for all.
+    pub(crate) fn sample_scope(&self) -> Scope {
+        Scope::sample(self.initial.clone(), Arc::clone(&self.built_ins))
+    }
+
+    fn first_request(&self, row: usize, is_sample: bool) -> (bool, Vec<u8>) {
+        let mut scope = Scope { is_sample, ..self.sample_scope() };
         self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
         let mut body = Vec::new();
         let mut target = String::new();
@@ -225,11 +234,33 @@ fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option
     file.names.iter().map(|name| given.get(name.as_str()).map(|value| typed(value))).collect()
 }
 
+/// Returns the variables that get their values neither from outside nor in the flow, and have the name of a built-in
+/// value.
+fn built_ins(
+    file: &FlowFile,
+    initial: &[Option<Value>],
+    rows: Option<&RowTable>,
+) -> Arc<[(VariableId, BuiltIn)]> {
+    let set = file.entries.iter().flat_map(|entry| entry.options.variables.iter().map(|(variable, _)| *variable));
+    let expected = file.entries.iter().filter_map(|entry| entry.response.as_ref());
+    let captured = expected.flat_map(|expected| expected.captures.iter().map(|capture| capture.variable));
+    let of_rows = rows.into_iter().flat_map(|rows| rows.variables.iter().copied());
+    let known: BTreeSet<VariableId> = set.chain(captured).chain(of_rows).collect();
+    let unknown = (0..initial.len()).filter(|id| initial[*id].is_none() && !known.contains(id));
+    unknown.filter_map(|id| Some((id, BuiltIn::parse(&file.names[id])?.ok()?))).collect()
+}
+
 /// Refuses a variable that has no value when it is needed.
-fn check_variables(file: &FlowFile, initial: &[Option<Value>], rows: Option<&RowTable>) -> Result<(), FlowError> {
+fn check_variables(
+    file: &FlowFile,
+    initial: &[Option<Value>],
+    rows: Option<&RowTable>,
+    built_ins: &[(VariableId, BuiltIn)],
+) -> Result<(), FlowError> {
     let given = (0..initial.len()).filter(|id| initial[*id].is_some());
     let of_rows = rows.into_iter().flat_map(|rows| rows.variables.iter().copied());
-    let mut known: BTreeSet<VariableId> = given.chain(of_rows).collect();
+    let built_in = built_ins.iter().map(|(variable, _)| *variable);
+    let mut known: BTreeSet<VariableId> = given.chain(of_rows).chain(built_in).collect();
     for entry in &file.entries {
         for (variable, setting) in &entry.options.variables {
             if let Setting::Text(template) = setting {

@@ -130,8 +130,11 @@ impl Flows {
 
     /// Returns the targets of a run, one per step. Only the first step of the first flow has its whole request.
     pub fn requests(&self) -> RequestSet {
-        let targets = self.flows.iter().enumerate().flat_map(|(nth, flow)| flow.targets(nth == 0));
-        let requests = RequestSet::from_steps(targets.collect()).expect("a flow has a step");
+        let steps = |is_sample| {
+            let targets = self.flows.iter().enumerate().flat_map(|(nth, flow)| flow.targets(nth == 0, is_sample));
+            RequestSet::from_steps(targets.collect()).expect("a flow has a step")
+        };
+        let requests = steps(false).hashed_as(&steps(true));
         let fed: Vec<_> = self.flows.iter().filter_map(|flow| flow.rows.as_ref()).collect();
         let Some(rows) = fed.first() else { return requests };
         let hash = fed.iter().fold(0, |hash, rows| mix64(hash) ^ rows.hash());

@@ -164,11 +164,11 @@ impl<'a> StepMaker<'a> {
     fn known(&self, piece: &Piece) -> Option<String> {
         match piece {
             Piece::Text(text) => Some(text.clone()),
-            Piece::Value(expression) => match expression.source {
-                Source::Variable(id) if expression.filters.is_empty() && !self.changing.contains(&id) => {
-                    self.initial[id].as_ref()?.rendered().map(|text| text.into_owned())
+            Piece::Value(expression) => match &expression.source {
+                Source::Variable(id) if expression.filters.is_empty() && !self.changing.contains(id) => {
+                    self.initial[*id].as_ref()?.rendered().map(|text| text.into_owned())
                 }
-                Source::Variable(_) | Source::NewUuid => None,
+                Source::Variable(_) | Source::BuiltIn(_) => None,
             },
         }
     }
@@ -176,9 +176,9 @@ impl<'a> StepMaker<'a> {
     fn for_people(&self, template: &Template) -> String {
         let of = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
-            Piece::Value(expression) => match expression.source {
-                Source::Variable(id) => format!("{{{{{}}}}}", self.names[id]),
-                Source::NewUuid => "{{newUuid}}".to_owned(),
+            Piece::Value(expression) => match &expression.source {
+                Source::Variable(id) => format!("{{{{{}}}}}", self.names[*id]),
+                Source::BuiltIn(value) => format!("{{{{{value}}}}}"),
             },
         };
         template.0.iter().map(of).collect()

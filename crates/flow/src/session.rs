@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
@@ -58,6 +60,10 @@ impl Session {
             rows.fill(rows.row_of(number), &mut self.scope.values);
         }
         self.scope.random = mix64(seed ^ mix64(number));
+        self.scope.number = number;
+        if !Arc::ptr_eq(&self.scope.built_ins, &flow.built_ins) {
+            self.scope.built_ins = Arc::clone(&flow.built_ins);
+        }
         self.jar.clear();
         // `Flow::check_first_request` has checked that the first request can be made.
         let is_made = self.prepare(flow, &flow.steps[flow.moves[0] as usize], arrival.intended_start);

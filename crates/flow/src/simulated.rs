@@ -23,7 +23,7 @@ use crate::flow::Flow;
 use crate::flows::Flows;
 use crate::judge::judge_simulated;
 use crate::measured::MeasuredFlows;
-use crate::scope::{Scope, VariableId};
+use crate::scope::VariableId;
 use crate::step::Step;
 use crate::template::{Expression, Source};
 
@@ -138,7 +138,7 @@ impl<'a> SimulatedSessions<'a> {
     fn judge(&mut self, user: u32, status: u16, record: &RequestRecord) {
         let course = &mut self.courses[user as usize];
         let flow = self.flows.get(course.flow);
-        let mut scope = Scope { values: flow.initial.clone(), random: 1 };
+        let mut scope = flow.sample_scope();
         let fields = FieldList::default();
         let duration = record.end.since(record.intended_start);
         let answer = Answer::new(status, "1.1", &fields, &[], duration);
@@ -230,14 +230,15 @@ fn changing(flow: &Flow) -> BTreeSet<VariableId> {
     let expected = flow.steps.iter().filter_map(|step| step.expected.as_ref());
     let captured = expected.flat_map(|expected| expected.captures.iter().map(|capture| capture.variable));
     let of_rows = flow.rows.iter().flat_map(|rows| rows.variables.iter().copied());
-    set.chain(captured).chain(of_rows).collect()
+    let built_in = flow.built_ins.iter().map(|(variable, _)| *variable);
+    set.chain(captured).chain(of_rows).chain(built_in).collect()
 }
 
 /// Returns the route of each step. It must be known without answers.
 fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Result<Vec<RouteId>, FlowError> {
-    let mut scope = Scope { values: flow.initial.clone(), random: 1 };
+    let mut scope = flow.sample_scope();
     let is_known = |value: &Expression| {
-        value.source != Source::NewUuid && value.variables().iter().all(|variable| !changing.contains(variable))
+        !matches!(value.source, Source::BuiltIn(_)) && value.variables().iter().all(|variable| !changing.contains(variable))
     };
     let of_step = |step: &Step| {
         let (known, is_whole) = step.request.known_path(&mut scope, is_known);

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use regex::{Regex, RegexBuilder};
 use truetail_checks::BoundedPath;
+use truetail_requests::BuiltIn;
 
 use crate::evaluate::convert;
-use crate::scope::{Scope, VariableId, uuid};
+use crate::scope::{Scope, VariableId};
 use crate::value::Value;
 
 /// Limit on the bytes of a rendered text, which may contain a captured value many times.
@@ -30,11 +31,11 @@ pub(crate) struct Expression {
     pub(crate) filters: Vec<Filter>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Variable(VariableId),
-    /// A new random UUID.
-    NewUuid,
+    /// A value that is another one each time.
+    BuiltIn(BuiltIn),
 }
 
 /// Reason why a text could not be rendered.
@@ -114,8 +115,9 @@ impl Template {
 impl Expression {
     pub(crate) fn render(&self, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> Result<(), RenderError> {
         // The usual case copies nothing.
-        if let (Source::Variable(id), []) = (self.source, &*self.filters) {
-            let value = scope.values[id].as_ref().ok_or(RenderError::Undefined(id))?;
+        if let (Source::Variable(id), []) = (&self.source, &*self.filters)
+            && let Some(value) = &scope.values[*id]
+        {
             put(&value.rendered().ok_or(RenderError::NoText)?);
             return Ok(());
         }
@@ -126,18 +128,21 @@ impl Expression {
 
     /// Returns the variables that the expression needs.
     pub(crate) fn variables(&self) -> Vec<VariableId> {
-        let own = match self.source {
-            Source::Variable(id) => Some(id),
-            Source::NewUuid => None,
+        let own = match &self.source {
+            Source::Variable(id) => Some(*id),
+            Source::BuiltIn(_) => None,
         };
         own.into_iter().chain(self.filters.iter().flat_map(Filter::variables)).collect()
     }
 
     /// Returns the value after all filters.
     pub(crate) fn value(&self, scope: &mut Scope) -> Result<Value, RenderError> {
-        let mut value = match self.source {
-            Source::Variable(id) => scope.values[id].clone().ok_or(RenderError::Undefined(id))?,
-            Source::NewUuid => Value::text(uuid(scope)),
+        let mut value = match &self.source {
+            Source::Variable(id) => {
+                let value = scope.values[*id].clone().or_else(|| scope.built_in(*id));
+                value.ok_or(RenderError::Undefined(*id))?
+            }
+            Source::BuiltIn(value) => scope.value_of(value),
         };
         for filter in &self.filters {
             value = filter.apply(value, scope).ok().flatten().ok_or(RenderError::NoText)?;

@@ -12,6 +12,8 @@
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
 //! | `placeholder` | `{{name}}` in a text |
+//! | `names` | the meaning of such a name: a field of a row, or a built-in value |
+//! | `built_in` | built-in values, filled in when a request begins |
 //! | `json_text` | bodies that are JSON, with placeholders in them |
 //! | `llm` | the members that ask a language model for a stream |
 //! | `encoder` | bodies that are encoded before the run |
@@ -22,6 +24,7 @@
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | errors of the input, with their location |
 
+mod built_in;
 mod cmd;
 mod credentials;
 mod curl;
@@ -31,6 +34,7 @@ mod input_error;
 mod json_text;
 mod llm;
 mod messages;
+mod names;
 mod placeholder;
 mod prepare;
 mod redact;
@@ -44,6 +48,7 @@ mod template;
 
 pub use truetail_engine::BaseUrl;
 
+pub use built_in::{BUILT_INS, BuiltIn, ValueSource, unix_time};
 pub use cmd::words_of_curl;
 pub use credentials::basic_authorization;
 pub use curl::parse_curl;

@@ -2,21 +2,24 @@
 
 use std::borrow::Cow;
 
+use std::sync::Arc;
+
 use truetail_engine::{
-    FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, RequestSet, TargetRequests, redis_command,
-    with_sequence_number,
+    FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, MessageOptions, Method, RequestId, RequestSet, TargetRequests,
+    redis_command,
 };
 
+use crate::built_in::{ArrivalValues, BuiltIn};
+use crate::names::{Name, Names};
 use crate::placeholder::placeholders;
-use crate::prepare::Size;
+use crate::prepare::{KeptRow, Size, built_ins};
 use crate::rows::NamedField;
 use crate::{Feed, InputError, Location};
 
 /// The name in reports of the method of every message.
 const METHOD: &str = "SEND";
-/// The placeholder that each arrival fills in when it is sent.
-const BUILT_IN: &str = "seq";
-
+/// Index of a late arrival, whose number has more digits than the first.
+const LATE: u64 = 1_000_000_000;
 /// The content of a message, with placeholders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MessageContent {
@@ -37,12 +40,60 @@ pub struct MessageSpec {
     pub content: MessageContent,
 }
 
-enum Piece<'a> {
-    Literal(&'a [u8]),
+enum Piece {
+    Literal(Vec<u8>),
     Field(usize),
+    Value(BuiltIn),
 }
 
-/// Makes the messages of `spec`: one, or with `feed` one for each row. `{{seq}}` stays for the run to fill in.
+/// The parts of a message: one, or the words of a command.
+struct Parts {
+    parts: Vec<Vec<Piece>>,
+    are_words: bool,
+}
+
+impl Parts {
+    /// Returns the message of a row.
+    fn fill(&self, row: &[impl AsRef<str>], values: &mut ArrivalValues) -> Vec<u8> {
+        let mut filled = self.parts.iter().map(|pieces| {
+            let mut part = Vec::new();
+            for piece in pieces {
+                match piece {
+                    Piece::Literal(bytes) => part.extend_from_slice(bytes),
+                    Piece::Field(number) => part.extend_from_slice(row[*number].as_ref().as_bytes()),
+                    Piece::Value(value) => value.write(values, &mut part),
+                }
+            }
+            part
+        });
+        if self.are_words {
+            return redis_command(&filled.collect::<Vec<_>>());
+        }
+        filled.next().unwrap_or_default()
+    }
+
+    fn have_values(&self) -> bool {
+        self.parts.iter().flatten().any(|piece| matches!(piece, Piece::Value(_)))
+    }
+}
+
+/// Maker of messages with built-in values.
+struct FilledIn {
+    parts: Parts,
+    rows: Vec<KeptRow>,
+    seed: u64,
+}
+
+impl MakeRequest for FilledIn {
+    fn make(&self, id: RequestId, index: u64, message: &mut Vec<u8>) -> bool {
+        let row = self.rows.get(id.row as usize).map_or(&[][..], |row| row);
+        *message = self.parts.fill(row, &mut ArrivalValues::new(self.seed, index));
+        true
+    }
+}
+
+/// Makes the messages of `spec`: one, or with `feed` one for each row. Built-in values are filled in when a message
+/// begins.
 ///
 /// # Errors
 /// Invalid rows, placeholders without a field, messages that the framing cannot hold or whose replies cannot be
@@ -53,78 +104,95 @@ pub fn prepare_message(
     feed: Option<Feed<'_>>,
     seed: u64,
 ) -> Result<RequestSet, InputError> {
-    let texts: Vec<&[u8]> = match &spec.content {
-        MessageContent::Bytes(bytes) => vec![bytes],
-        MessageContent::Command(words) => words.iter().map(Vec::as_slice).collect(),
-    };
-    let mut fields = Vec::new();
-    let parts: Vec<Vec<Piece<'_>>> = texts.iter().map(|text| pieces(text, &mut fields, &spec.location)).collect();
-    let method = Method::Other(METHOD.to_owned());
-    let mut target = TargetRequests::new(method, spec.url.clone(), 1);
+    let columns = feed.map_or_else(|| Ok(Vec::new()), |feed| feed.rows.column_names())?;
+    let mut names = Names::with_columns(columns);
+    let parts = parts(spec, &mut names)?;
+    let has_values = parts.have_values();
+    let target = TargetRequests::new(Method::Other(METHOD.to_owned()), spec.url.clone(), 1);
+    let mut target_and_samples = [target.clone(), target];
+    let mut kept = Vec::new();
     let mut size = Size { bytes: 0, most: MAX_REQUEST_SET_BYTES };
     let mut add = |location: &Location, row: &[Cow<'_, str>]| {
-        let filled: Vec<Vec<u8>> = parts.iter().map(|pieces| fill(pieces, row)).collect();
-        let message = match spec.content {
-            MessageContent::Bytes(_) => filled.concat(),
-            MessageContent::Command(_) => redis_command(&filled),
+        let [target, samples] = &mut target_and_samples;
+        let mut checked = |mut values| {
+            let message = parts.fill(row, &mut values);
+            check(options, &message).map_err(|problem| location.invalid(problem))?;
+            size.add(message.len(), location).map(|()| message)
         };
-        // What the first arrival sends stands for all.
-        let first = with_sequence_number(&message, 0);
-        if let Some(problem) = options.framing.refuses(&first) {
-            return Err(location.invalid(problem));
+        target.push(&checked(ArrivalValues::new(seed, target.len() as u64))?);
+        if !has_values {
+            return Ok(());
         }
-        if !options.matching.finds_key(&first) {
-            return Err(location.invalid(format!("the message has nothing at --match {}", options.matching)));
-        }
-        size.add(message.len(), location)?;
-        target.push(&message);
+        samples.push(&checked(ArrivalValues::sample())?);
+        // A framing that holds the first message must hold a longer one too.
+        checked(ArrivalValues::new(seed, LATE))?;
+        kept.push(row.iter().map(|field| field.as_ref().into()).collect::<KeptRow>());
         Ok(())
     };
     let (rows, order) = match feed {
         None => {
-            if let Some(NamedField { name, .. }) = fields.first() {
-                let help = "add --data-from FILE.csv with this column, or use {{seq}}, the number of the arrival";
-                return Err(spec.location.invalid(format!("no rows are given for {{{{{name}}}}}; {help}")));
+            if let Some(NamedField { name, .. }) = names.fields.first() {
+                let help = "add --data-from FILE.csv with this column";
+                let problem = format!("no rows are given for {{{{{name}}}}}; {help}; {}", built_ins());
+                return Err(spec.location.invalid(problem));
             }
             add(&spec.location, &[])?;
             (0, FeedOrder::InOrder)
         }
-        Some(feed) if fields.is_empty() => {
+        Some(feed) if names.fields.is_empty() => {
             let help = "the message uses none of its fields; write a placeholder such as {{id}} where one belongs";
             return Err(Location::named(feed.rows.file).invalid(help));
         }
         Some(feed) => {
-            let rows = feed.rows.read(&fields, &mut add)?;
+            let rows = feed.rows.read(&names.fields, &mut add)?;
             let problem = || Location::named(feed.rows.file).invalid("more than 4 294 967 295 rows");
             (u32::try_from(rows).map_err(|_| problem())?, feed.order)
         }
     };
-    RequestSet::new(vec![target], rows, order, seed).map_err(|error| spec.location.invalid(error))
+    let set = |target| RequestSet::new(vec![target], rows, order, seed).map_err(|error| spec.location.invalid(error));
+    let [target, samples] = target_and_samples;
+    let messages = set(target)?;
+    if !has_values {
+        return Ok(messages);
+    }
+    let maker = FilledIn { parts, rows: kept, seed };
+    Ok(messages.made_in_run(Arc::new(maker), &set(samples)?))
 }
 
-/// Splits a text at its placeholders, and adds the fields that they name to `fields`.
-fn pieces<'a>(text: &'a [u8], fields: &mut Vec<NamedField>, location: &Location) -> Vec<Piece<'a>> {
+/// Checks that a message can be sent, and its reply matched.
+fn check(options: &MessageOptions, message: &[u8]) -> Result<(), String> {
+    if let Some(problem) = options.framing.refuses(message) {
+        return Err(problem);
+    }
+    if !options.matching.finds_key(message) {
+        return Err(format!("the message has nothing at --match {}", options.matching));
+    }
+    Ok(())
+}
+
+/// Splits the texts of a message at their placeholders.
+fn parts(spec: &MessageSpec, names: &mut Names) -> Result<Parts, InputError> {
+    let texts: Vec<&[u8]> = match &spec.content {
+        MessageContent::Bytes(bytes) => vec![bytes],
+        MessageContent::Command(words) => words.iter().map(Vec::as_slice).collect(),
+    };
+    let parts: Result<_, _> = texts.into_iter().map(|text| pieces(text, names, &spec.location)).collect();
+    Ok(Parts { parts: parts?, are_words: matches!(spec.content, MessageContent::Command(_)) })
+}
+
+fn pieces(text: &[u8], names: &mut Names, location: &Location) -> Result<Vec<Piece>, InputError> {
     let mut pieces = Vec::new();
     let mut from = 0;
-    for found in placeholders(text).filter(|found| found.name != BUILT_IN) {
-        pieces.push(Piece::Literal(&text[from..found.start]));
-        let known = fields.iter().position(|field| field.name == found.name);
-        pieces.push(Piece::Field(known.unwrap_or_else(|| {
-            fields.push(NamedField { name: found.name.to_owned(), location: location.clone() });
-            fields.len() - 1
-        })));
+    for found in placeholders(text) {
+        pieces.push(Piece::Literal(text[from..found.start].to_vec()));
+        pieces.push(match names.find(found.name, location)? {
+            Name::Field(number) => Piece::Field(number),
+            Name::BuiltIn(value) => Piece::Value(value),
+        });
         from = found.end;
     }
-    pieces.push(Piece::Literal(&text[from..]));
-    pieces
-}
-
-fn fill(pieces: &[Piece<'_>], row: &[Cow<'_, str>]) -> Vec<u8> {
-    let part = |piece: &Piece<'_>| match piece {
-        Piece::Literal(bytes) => bytes.to_vec(),
-        Piece::Field(number) => row[*number].as_bytes().to_vec(),
-    };
-    pieces.iter().flat_map(part).collect()
+    pieces.push(Piece::Literal(text[from..].to_vec()));
+    Ok(pieces)
 }
 
 #[cfg(test)]
@@ -152,11 +220,34 @@ mod tests {
 
     #[test]
     fn rows_fill_in_messages_and_commands() {
-        assert_eq!(made(bytes("hi {{seq}}"), "line", "order", "").unwrap(), ["hi {{seq}}"]);
+        assert_eq!(made(bytes("hi {{seq}}"), "line", "order", "").unwrap(), ["hi 0"]);
         assert_eq!(made(bytes("{{a}}-{{b}}{{a}}"), "line", "order", "b,a\n1,x\n2,y\n").unwrap(), ["x-1x", "y-2y"]);
         let words = ["GET", "key:{{id}}"].map(|word| word.as_bytes().to_vec()).to_vec();
         let commands = made(MessageContent::Command(words), "redis", "order", "id\n1\n100\n").unwrap();
         assert_eq!(commands, ["*2\r\n$3\r\nGET\r\n$5\r\nkey:1\r\n", "*2\r\n$3\r\nGET\r\n$7\r\nkey:100\r\n"]);
+    }
+
+    #[test]
+    fn built_in_values_are_filled_in_when_a_message_begins() {
+        let options = |framing: &str| MessageOptions {
+            opening: Opening::Nothing,
+            framing: if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() },
+            matching: Matching::Order,
+        };
+        let words = ["SET", "k{{seq}}", "{{id}}"].map(|word| word.as_bytes().to_vec()).to_vec();
+        let location = Location::named("--command");
+        let spec = MessageSpec { location, url: "redis://a:1".to_owned(), content: MessageContent::Command(words) };
+        let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: b"id\nx\ny\n" };
+        let feed = Some(Feed { rows, order: FeedOrder::InOrder });
+        let set = prepare_message(&spec, &options("redis"), feed, 1).unwrap();
+        let mut message = Vec::new();
+        assert!(set.maker().expect("a value").make(set.choose(11), 11, &mut message));
+        assert_eq!(message, redis_command(&["SET", "k11", "y"]));
+        // Six bytes at first, and more later.
+        let content = bytes("hello{{seq}}");
+        let spec = MessageSpec { content, ..spec };
+        let told = prepare_message(&spec, &options("fixed:6"), None, 1).unwrap_err().to_string();
+        assert!(told.contains("the message has 15 bytes"), "{told}");
     }
 
     #[test]

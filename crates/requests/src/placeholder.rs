@@ -29,6 +29,17 @@ pub(crate) fn has_placeholder(text: &str) -> bool {
     placeholders(text.as_bytes()).next().is_some()
 }
 
+/// Returns the text without its placeholders.
+pub(crate) fn without_placeholders(text: &str) -> String {
+    let mut kept = String::new();
+    let mut from = 0;
+    for found in placeholders(text.as_bytes()) {
+        kept += &text[from..found.start];
+        from = found.end;
+    }
+    kept + &text[from..]
+}
+
 /// Applies `change` to all of `text` outside placeholders.
 pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
     let mut changed = String::new();

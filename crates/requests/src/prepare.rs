@@ -1,8 +1,15 @@
-use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
+use std::borrow::Cow;
+use std::sync::Arc;
 
+use truetail_engine::{
+    FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, Origin, Request, RequestId, RequestSet, TargetRequests,
+};
+
+use crate::built_in::{ArrivalValues, BUILT_INS, BuiltIn};
+use crate::names::Names;
 use crate::placeholder::{has_placeholder, placeholders};
 use crate::rows::NamedField;
-use crate::template::Template;
+use crate::template::{RenderError, Template};
 use crate::{InputError, Location, Rows, TargetSpec};
 
 /// Rows, and the order of their use.
@@ -23,8 +30,9 @@ pub struct PreparedRequests {
     pub origins: Vec<Origin>,
 }
 
-/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it, `{{name}}` is
-/// refused, because it can only be meant as a placeholder. Other braces are plain text.
+/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Built-in values are filled in
+/// when a request begins. Any other `{{name}}` is refused, because it can only be meant as a placeholder. Other braces
+/// are plain text.
 ///
 /// # Errors
 /// Invalid requests or rows, placeholders without a field, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
@@ -38,17 +46,19 @@ fn prepare_within(
     seed: u64,
     size: Size,
 ) -> Result<PreparedRequests, InputError> {
-    match feed {
-        None => prepare_fixed(specs, seed, size),
-        Some(feed) => prepare_fed(specs, feed, seed, size),
+    if feed.is_none() {
+        specs.iter().try_for_each(refuse_placeholders)?;
+        if !specs.iter().any(has_placeholders) {
+            return prepare_fixed(specs, seed, size);
+        }
     }
+    prepare_filled_in(specs, feed, seed, size)
 }
 
 fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<PreparedRequests, InputError> {
     let mut targets = Vec::new();
     let mut origins = Origins::default();
     for spec in specs {
-        refuse_placeholders(spec)?;
         let body = match &spec.encoder {
             Some(encoder) => encoder.encode(&spec.body).map_err(|problem| spec.location.invalid(problem))?,
             None => spec.body.clone(),
@@ -62,83 +72,184 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
         target.push(&bytes);
         targets.push(target);
     }
-    assemble(targets, 0, FeedOrder::InOrder, seed, origins)
+    let requests = request_set(targets, (0, FeedOrder::InOrder), seed)?;
+    Ok(PreparedRequests { requests, origins: origins.0 })
 }
 
-/// Refuses placeholders of a request for which there are no rows.
+fn has_placeholders(spec: &TargetSpec) -> bool {
+    let in_head = [&spec.url].into_iter().chain(&spec.headers).any(|text| has_placeholder(text));
+    in_head || placeholders(&spec.body).next().is_some()
+}
+
+/// Refuses placeholders of a request for which there are no rows, unless they are built-in values.
 fn refuse_placeholders(spec: &TargetSpec) -> Result<(), InputError> {
     const PROBLEM: &str = "no rows are given for its placeholder";
-    let written = spec.headers.iter().find(|header| has_placeholder(header));
-    if has_placeholder(&spec.url) {
+    let unknown = |text: &[u8]| {
+        let name = placeholders(text).map(|found| found.name).find(|name| BuiltIn::parse(name).is_none());
+        name.map(str::to_owned)
+    };
+    if unknown(spec.url.as_bytes()).is_some() {
         let help = "add --data-from FILE.csv, or write the braces as %7B and %7D";
-        return Err(spec.location.invalid(format!("'{}': {PROBLEM}; {help}", spec.url)));
+        return Err(spec.location.invalid(format!("'{}': {PROBLEM}; {help}; {}", spec.url, built_ins())));
     }
-    if let Some(header) = written {
-        return Err(spec.location.invalid(format!("'{header}': {PROBLEM}; add --data-from FILE.csv")));
+    if let Some(header) = spec.headers.iter().find(|header| unknown(header.as_bytes()).is_some()) {
+        let help = "add --data-from FILE.csv";
+        return Err(spec.location.invalid(format!("'{header}': {PROBLEM}; {help}; {}", built_ins())));
     }
-    let Some(found) = placeholders(&spec.body).next() else { return Ok(()) };
-    let name = found.name;
+    let Some(name) = unknown(&spec.body) else { return Ok(()) };
     let help = if spec.has_json_body() {
         "write the first brace as \\u007b if it belongs to a text"
     } else {
         "a text with such braces can be a field of a row"
     };
-    Err(spec.location.invalid(format!("the body has {{{{{name}}}}}: {PROBLEM}; add --data-from FILE.csv; {help}")))
+    let problem = format!("the body has {{{{{name}}}}}: {PROBLEM}; add --data-from FILE.csv; {help}");
+    Err(spec.location.invalid(format!("{problem}; {}", built_ins())))
 }
 
-fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> Result<PreparedRequests, InputError> {
-    let mut fields = Vec::new();
+/// Returns the help for a name that is unknown.
+pub(crate) fn built_ins() -> String {
+    format!("built-in are {BUILT_INS}")
+}
+
+/// One target whose placeholders are filled in.
+struct Part {
+    template: Template,
+    target: TargetRequests,
+    /// The same requests with samples of the built-in values.
+    samples: TargetRequests,
+}
+
+fn prepare_filled_in(
+    specs: &[TargetSpec],
+    feed: Option<Feed<'_>>,
+    seed: u64,
+    size: Size,
+) -> Result<PreparedRequests, InputError> {
+    let columns = feed.map_or_else(|| Ok(Vec::new()), |feed| feed.rows.column_names())?;
+    let mut names = Names::with_columns(columns);
     let mut origins = Origins::default();
     let mut parts = Vec::new();
     for spec in specs {
-        let template = Template::new(spec, &mut fields)?;
+        let template = Template::new(spec, &mut names)?;
         let target = TargetRequests::new(template.method.clone(), template.url.clone(), spec.weight)
             .at_origin(origins.add(template.origin.clone()));
-        parts.push((template, target));
+        parts.push(Part { template, samples: target.clone(), target });
     }
-    if fields.is_empty() {
+    if let (Some(feed), []) = (feed, &*names.fields) {
         let help = "no target uses its fields; write a placeholder such as {{id}} where a field belongs";
         return Err(Location::named(feed.rows.file).invalid(help));
     }
-    let rows = fill_in(&mut parts, &fields, &feed.rows, size)?;
-    assemble(parts.into_iter().map(|(_, target)| target).collect(), rows, feed.order, seed, origins)
+    let mut filling = Filling { keeps_rows: parts.iter().any(|part| part.template.has_values()), parts, rows: Vec::new(), seed, size };
+    let rows = match feed {
+        Some(feed) => filling.fill_in(&names.fields, &feed.rows)?,
+        None => filling.add_row(&specs[0].location, &[], &[]).map(|()| 0)?,
+    };
+    let order = feed.map_or(FeedOrder::InOrder, |feed| feed.order);
+    let requests = filling.finish((rows, order))?;
+    Ok(PreparedRequests { requests, origins: origins.0 })
 }
 
-/// Makes the requests of each row. Returns the number of rows.
-fn fill_in(
-    parts: &mut [(Template, TargetRequests)],
-    fields: &[NamedField],
-    rows: &Rows<'_>,
-    mut size: Size,
-) -> Result<u32, InputError> {
-    let mut request = Vec::new();
-    let count = rows.read(fields, &mut |location, row| {
-        for (template, target) in &mut *parts {
+/// Requests that are filled in, row by row.
+struct Filling {
+    parts: Vec<Part>,
+    /// The rows, kept for requests that are made during the run.
+    rows: Vec<KeptRow>,
+    keeps_rows: bool,
+    seed: u64,
+    size: Size,
+}
+
+/// The wanted fields of a row.
+pub(crate) type KeptRow = Box<[Box<str>]>;
+
+/// Number of arrivals for which a body with built-in values is encoded before the run.
+const TRIED: u64 = 32;
+
+impl Filling {
+    /// Makes the requests of each row. Returns the number of rows.
+    fn fill_in(&mut self, fields: &[NamedField], rows: &Rows<'_>) -> Result<u32, InputError> {
+        let count = rows.read(fields, &mut |location, row| self.add_row(location, row, fields))?;
+        u32::try_from(count).map_err(|_| Location::named(rows.file).invalid("more than 4 294 967 295 rows"))
+    }
+
+    fn add_row(
+        &mut self,
+        location: &Location,
+        row: &[Cow<'_, str>],
+        fields: &[NamedField],
+    ) -> Result<(), InputError> {
+        let invalid = |error: RenderError| location.invalid(error.text(fields));
+        let mut request = Vec::new();
+        let mut index = self.parts.iter().map(|part| part.target.len() as u64).max().unwrap_or(0);
+        for Part { template, target, samples } in &mut self.parts {
             if template.is_fixed() && !target.is_empty() {
                 continue;
             }
-            template.render(row, &mut request).map_err(|error| location.invalid(error.text(fields)))?;
-            size.add(request.len(), location)?;
+            template.render(row, &mut ArrivalValues::new(self.seed, index), &mut request).map_err(invalid)?;
+            self.size.add(request.len(), location)?;
             target.push(&request);
+            if !self.keeps_rows {
+                continue;
+            }
+            template.render(row, &mut ArrivalValues::sample(), &mut request).map_err(invalid)?;
+            self.size.add(request.len(), location)?;
+            samples.push(&request);
+            while template.is_encoded() && index < TRIED {
+                index += 1;
+                template.render(row, &mut ArrivalValues::new(self.seed, index), &mut request).map_err(invalid)?;
+            }
+        }
+        if self.keeps_rows && !row.is_empty() {
+            self.size.add(row.iter().map(|field| field.len() + size_of::<Box<str>>()).sum(), location)?;
+            self.rows.push(row.iter().map(|field| field.as_ref().into()).collect());
         }
         Ok(())
-    })?;
-    u32::try_from(count).map_err(|_| Location::named(rows.file).invalid("more than 4 294 967 295 rows"))
+    }
+
+    fn finish(self, rows: (u32, FeedOrder)) -> Result<RequestSet, InputError> {
+        let Filling { parts, rows: kept, keeps_rows, seed, .. } = self;
+        let mut targets = Vec::new();
+        let mut samples = Vec::new();
+        let mut templates = Vec::new();
+        for part in parts {
+            targets.push(part.target);
+            samples.push(part.samples);
+            templates.push(part.template);
+        }
+        let requests = request_set(targets, rows, seed)?;
+        if !keeps_rows {
+            return Ok(requests);
+        }
+        let maker = FilledIn { templates, rows: kept, seed };
+        Ok(requests.made_in_run(Arc::new(maker), &request_set(samples, rows, seed)?))
+    }
 }
 
-fn assemble(
-    targets: Vec<TargetRequests>,
-    rows: u32,
-    order: FeedOrder,
+/// Maker of requests with built-in values.
+struct FilledIn {
+    templates: Vec<Template>,
+    rows: Vec<KeptRow>,
     seed: u64,
-    origins: Origins,
-) -> Result<PreparedRequests, InputError> {
+}
+
+impl MakeRequest for FilledIn {
+    fn make(&self, id: RequestId, index: u64, request: &mut Vec<u8>) -> bool {
+        let row = self.rows.get(id.row as usize).map_or(&[][..], |row| row);
+        let mut values = ArrivalValues::new(self.seed, index);
+        self.templates[id.target as usize].render(row, &mut values, request).is_ok()
+    }
+}
+
+fn request_set(
+    targets: Vec<TargetRequests>,
+    (rows, order): (u32, FeedOrder),
+    seed: u64,
+) -> Result<RequestSet, InputError> {
     let nowhere = Location::named("");
     if targets.is_empty() {
         return Err(nowhere.invalid("there is no request to send"));
     }
-    let requests = RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.invalid(error))?;
-    Ok(PreparedRequests { requests, origins: origins.0 })
+    RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.invalid(error))
 }
 
 /// The distinct origins of all targets.
@@ -225,6 +336,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_place() {
         for (text, csv, wanted) in [
             ("GET http://a/{{x}}", "", "t:1: 'http://a/{{x}}': no rows are given"),
+            ("GET http://a/{{randomInt 5}}", "", "t:1: {{randomInt 5}}: write two whole numbers"),
             ("GET http://a/", "id\n1", "d.csv: no target uses its fields"),
             ("GET http://a/{{x}}", "id\n1", "d.csv:1: no field 'x' for {{x}} (t:1); the fields are id"),
             ("GET http://a/\nX: {{id}}", "id\n1\n\"2\n3\"\n", "d.csv:3: field 'id' has a line break"),
@@ -250,6 +362,49 @@ mod tests {
         let requests = told("{y}", "{\"a\":{\"b\":{}}} {{ }}").unwrap().requests;
         let text = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();
         assert!(text.contains("X: {y}\r\n") && text.ends_with("\r\n\r\n{\"a\":{\"b\":{}}} {{ }}"), "{text}");
+    }
+
+    /// Returns the requests of these arrivals as the run makes them.
+    fn made(requests: &RequestSet, arrivals: std::ops::Range<u64>) -> Vec<String> {
+        let maker = requests.maker().expect("built-in values");
+        let request = |index| {
+            let mut request = b"left over".to_vec();
+            assert!(maker.make(requests.choose(index), index, &mut request));
+            String::from_utf8(request).unwrap()
+        };
+        arrivals.map(request).collect()
+    }
+
+    #[test]
+    fn built_in_values_come_with_and_without_rows() {
+        let plain = prepare(&specs("GET http://a/{{seq}}"), None, 1).unwrap().requests;
+        let lines: Vec<String> = made(&plain, 9..11).iter().map(|text| text.lines().next().unwrap().to_owned()).collect();
+        assert_eq!(lines, ["GET /9 HTTP/1.1", "GET /10 HTTP/1.1"]);
+        assert_eq!(first_line(&plain, 9), "GET /0 HTTP/1.1", "what a preflight sends");
+        let requests = fed("GET http://a/{{id}}/{{seq}}", "id\nx\ny\n").unwrap().requests;
+        let lines: Vec<String> = made(&requests, 1..4).iter().map(|text| text.lines().next().unwrap().to_owned()).collect();
+        assert_eq!(lines, ["GET /y/1 HTTP/1.1", "GET /x/2 HTTP/1.1", "GET /y/3 HTTP/1.1"]);
+        assert!(prepare(&specs("GET http://a/"), None, 1).unwrap().requests.maker().is_none());
+    }
+
+    #[test]
+    fn the_hash_of_requests_depends_on_neither_time_nor_seed() {
+        let hash = |text: &str, seed| prepare(&specs(text), None, seed).unwrap().requests.hash();
+        let text = "GET http://a/{{now_ns}}/{{newUuid}}";
+        assert_eq!(hash(text, 1), hash(text, 2));
+        assert_ne!(hash(text, 1), hash("GET http://a/{{now_ns}}/{{seq}}", 1));
+    }
+
+    #[test]
+    fn a_body_that_is_encoded_is_tried_before_the_run() {
+        let encode = |body: &[u8]| if body == b"9" { Err("no nine".to_owned()) } else { Ok(body.to_vec()) };
+        let of = |body: &str| {
+            let encoder = Some(crate::BodyEncoder::new("http", "grpc", encode));
+            let spec = TargetSpec { body: body.into(), encoder, ..specs("POST http://a/").remove(0) };
+            prepare(&[spec], None, 1).map_err(|error| error.to_string())
+        };
+        assert!(of("{{randomInt 0 8}}").is_ok());
+        assert_eq!(of("{{seq}}").unwrap_err(), "t:1: no nine");
     }
 
     #[test]

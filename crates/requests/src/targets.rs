@@ -8,6 +8,7 @@
 
 use truetail_engine::{Method, without_credentials};
 
+use crate::placeholder::without_placeholders;
 use crate::{FileReader, InputError, Location, TargetSpec, cmd, parse_curl, shell};
 
 /// The highest weight. It is low enough that the sum of all weights cannot overflow.
@@ -90,7 +91,7 @@ impl TargetsParser<'_> {
 
     fn begin(&mut self, method: &str, url: &str) -> Result<(), InputError> {
         let method: Method = method.parse().map_err(|error| self.here().invalid(error))?;
-        if url.contains(char::is_whitespace) {
+        if without_placeholders(url).contains(char::is_whitespace) {
             let url = without_credentials(url);
             return Err(self.here().invalid(format!("'{url}' is not a URL: it has a space; write METHOD URL")));
         }

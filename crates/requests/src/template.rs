@@ -1,12 +1,12 @@
-use std::borrow::Cow;
-
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, Origin, Request, contradicts_framing, is_header_value};
 
 use crate::json_text::{self, JsonPosition};
+use crate::built_in::{ArrivalValues, BuiltIn};
+use crate::names::{Name, Names};
 use crate::placeholder::{has_placeholder, placeholders};
 use crate::rows::NamedField;
-use crate::{BodyEncoder, InputError, Location, TargetSpec};
+use crate::{BodyEncoder, InputError, TargetSpec};
 
 /// Characters that are encoded in a URL: all but the unreserved ones of RFC 3986, so a field never changes its
 /// structure.
@@ -27,8 +27,42 @@ enum Piece {
     Literal(Vec<u8>),
     /// A wanted field, by its number.
     Field(usize, FieldPosition),
+    /// A built-in value, already written for its position.
+    Value(BuiltIn),
     /// The length of the body.
     Length,
+}
+
+impl Piece {
+    /// Returns the piece of a placeholder.
+    ///
+    /// # Errors
+    /// A word of a built-in value cannot be in this position.
+    fn named(name: Name, position: FieldPosition) -> Result<Piece, String> {
+        match name {
+            Name::Field(number) => Ok(Piece::Field(number, position)),
+            Name::BuiltIn(value) => value.map(|word| written_at(position, word)).map(Piece::Value),
+        }
+    }
+}
+
+/// Returns a text as it is written in this position.
+///
+/// # Errors
+/// A header cannot hold it.
+fn written_at(position: FieldPosition, text: &str) -> Result<String, String> {
+    match position {
+        FieldPosition::Url => Ok(utf8_percent_encode(text, ENCODED).to_string()),
+        FieldPosition::Header if !is_header_value(text.as_bytes()) => {
+            Err(format!("a header cannot hold '{}'", text.escape_debug()))
+        }
+        FieldPosition::JsonText => {
+            let mut escaped = Vec::new();
+            json_text::escape(text, &mut escaped);
+            Ok(String::from_utf8_lossy(&escaped).into_owned())
+        }
+        FieldPosition::Header | FieldPosition::Body => Ok(text.to_owned()),
+    }
 }
 
 /// A target, split once at its placeholders. Rendering a row only joins pieces and values.
@@ -44,24 +78,24 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Splits a target at its placeholders, and adds the fields that they name to `fields`.
+    /// Splits a target at its placeholders, and adds the fields that they name to `names`.
     ///
     /// # Errors
     /// The target is not a valid request, or a placeholder is not allowed in its place.
-    pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Result<Template, InputError> {
+    pub(crate) fn new(spec: &TargetSpec, names: &mut Names) -> Result<Template, InputError> {
         refuse_in_origin(spec)?;
         refuse_in_names(spec)?;
         refuse_framing(spec)?;
         let mut markers = Markers::absent_from(spec);
-        let url = markers.put_into(&spec.url, FieldPosition::Url, fields, &spec.location);
+        let url = markers.put_into(&spec.url, FieldPosition::Url, names, spec)?;
         let headers: Vec<String> = spec
             .headers
             .iter()
-            .map(|header| markers.put_into(header, FieldPosition::Header, fields, &spec.location))
-            .collect();
+            .map(|header| markers.put_into(header, FieldPosition::Header, names, spec))
+            .collect::<Result<_, _>>()?;
         let request = Request::new(spec.method.clone(), &url, &headers, spec.body.clone());
         // Error messages quote the input as it was written.
-        let request = request.map_err(|error| spec.location.invalid(markers.written(&error.to_string(), fields)))?;
+        let request = request.map_err(|error| spec.location.invalid(markers.written(&error.to_string())))?;
         // The parsed URL decides what the host is, not the text.
         if request.url().authority().contains(&markers.marker) {
             return Err(refused_in_origin(spec));
@@ -70,10 +104,10 @@ impl Template {
         let head = request.http1_head(&markers.length_marker());
         Ok(Template {
             method: spec.method.clone(),
-            url: markers.written(&spec.shown(request.url().as_str()), fields),
+            url: markers.written(&spec.shown(request.url().as_str())),
             origin: request.origin(),
             head: markers.pieces(&head),
-            body: body_pieces(spec, fields),
+            body: body_pieces(spec, names)?,
             encoder: spec.encoder.clone(),
         })
     }
@@ -83,19 +117,34 @@ impl Template {
         !self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Field(..)))
     }
 
+    /// Returns true if the request has built-in values.
+    pub(crate) fn has_values(&self) -> bool {
+        self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Value(_)))
+    }
+
+    /// Returns true if the body is encoded, and the encoder may refuse some of its built-in values.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.encoder.is_some() && self.has_values()
+    }
+
     /// Writes the request of a row to `out`, replacing its content.
     ///
     /// # Errors
     /// See [`RenderError`].
-    pub(crate) fn render(&self, row: &[Cow<'_, str>], out: &mut Vec<u8>) -> Result<(), RenderError> {
+    pub(crate) fn render(
+        &self,
+        row: &[impl AsRef<str>],
+        values: &mut ArrivalValues,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RenderError> {
         out.clear();
-        put(&self.body, row, 0, out)?;
+        put(&self.body, row, (values, 0), out)?;
         let body = std::mem::take(out);
         let body = match &self.encoder {
             Some(encoder) => encoder.encode(&body).map_err(RenderError::Body)?,
             None => body,
         };
-        put(&self.head, row, body.len(), out)?;
+        put(&self.head, row, (values, body.len()), out)?;
         out.extend_from_slice(&body);
         Ok(())
     }
@@ -123,20 +172,26 @@ impl RenderError {
     }
 }
 
-fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>) -> Result<(), RenderError> {
+fn put(
+    pieces: &[Piece],
+    row: &[impl AsRef<str>],
+    (values, length): (&mut ArrivalValues, usize),
+    out: &mut Vec<u8>,
+) -> Result<(), RenderError> {
     for piece in pieces {
         match piece {
             Piece::Literal(bytes) => out.extend_from_slice(bytes),
+            Piece::Value(value) => value.write(values, out),
             Piece::Length => out.extend_from_slice(length.to_string().as_bytes()),
             Piece::Field(number, FieldPosition::Url) => {
-                utf8_percent_encode(&row[*number], ENCODED).for_each(|part| out.extend_from_slice(part.as_bytes()));
+                utf8_percent_encode(row[*number].as_ref(), ENCODED).for_each(|part| out.extend_from_slice(part.as_bytes()));
             }
-            Piece::Field(number, FieldPosition::Header) if !is_header_value(row[*number].as_bytes()) => {
+            Piece::Field(number, FieldPosition::Header) if !is_header_value(row[*number].as_ref().as_bytes()) => {
                 return Err(RenderError::Header(*number));
             }
-            Piece::Field(number, FieldPosition::JsonText) => json_text::escape(&row[*number], out),
+            Piece::Field(number, FieldPosition::JsonText) => json_text::escape(row[*number].as_ref(), out),
             Piece::Field(number, FieldPosition::Header | FieldPosition::Body) => {
-                out.extend_from_slice(row[*number].as_bytes())
+                out.extend_from_slice(row[*number].as_ref().as_bytes())
             }
         }
     }
@@ -176,7 +231,7 @@ fn refuse_framing(spec: &TargetSpec) -> Result<(), InputError> {
     problems.next().map_or(Ok(()), |problem| Err(spec.location.invalid(problem)))
 }
 
-fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
+fn body_pieces(spec: &TargetSpec, names: &mut Names) -> Result<Vec<Piece>, InputError> {
     let mut from = 0;
     let mut pieces = Vec::new();
     let is_json = spec.has_json_body();
@@ -186,25 +241,19 @@ fn body_pieces(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Vec<Piece> {
         json.pass(before);
         let position = if is_json && json.is_in_text() { FieldPosition::JsonText } else { FieldPosition::Body };
         pieces.push(Piece::Literal(before.to_vec()));
-        pieces.push(Piece::Field(number_of(found.name, fields, &spec.location), position));
+        let name = names.find(found.name, &spec.location)?;
+        pieces.push(Piece::named(name, position).map_err(|problem| spec.location.invalid(problem))?);
         from = found.end;
     }
     pieces.push(Piece::Literal(spec.body[from..].to_vec()));
-    pieces
-}
-
-/// Returns the number of the field `name`, and adds the field if it is new.
-fn number_of(name: &str, fields: &mut Vec<NamedField>, location: &Location) -> usize {
-    fields.iter().position(|field| field.name == name).unwrap_or_else(|| {
-        fields.push(NamedField { name: name.to_owned(), location: location.clone() });
-        fields.len() - 1
-    })
+    Ok(pieces)
 }
 
 /// Markers in place of placeholders while a request is assembled: letters and digits, which no encoding changes.
 struct Markers {
     marker: String,
-    placed: Vec<(usize, FieldPosition)>,
+    /// The name of each placeholder, and its piece.
+    placed: Vec<(String, Piece)>,
 }
 
 impl Markers {
@@ -228,25 +277,27 @@ impl Markers {
         &mut self,
         text: &str,
         position: FieldPosition,
-        fields: &mut Vec<NamedField>,
-        location: &Location,
-    ) -> String {
+        names: &mut Names,
+        spec: &TargetSpec,
+    ) -> Result<String, InputError> {
         let mut from = 0;
         let mut marked = String::new();
         for found in placeholders(text.as_bytes()) {
-            self.placed.push((number_of(found.name, fields, location), position));
+            let name = names.find(found.name, &spec.location)?;
+            let piece = Piece::named(name, position).map_err(|problem| spec.location.invalid(problem))?;
+            self.placed.push((found.name.to_owned(), piece));
             marked.push_str(&text[from..found.start]);
             marked.push_str(&self.marker(self.placed.len() - 1));
             from = found.end;
         }
-        marked + &text[from..]
+        Ok(marked + &text[from..])
     }
 
     /// Replaces the markers in `text` by their placeholders.
-    fn written(&self, text: &str, fields: &[NamedField]) -> String {
+    fn written(&self, text: &str) -> String {
         let numbered = self.placed.iter().enumerate().rev();
-        numbered.fold(text.to_owned(), |text, (number, (field, _))| {
-            text.replace(&self.marker(number), &format!("{{{{{}}}}}", fields[*field].name))
+        numbered.fold(text.to_owned(), |text, (number, (name, _))| {
+            text.replace(&self.marker(number), &format!("{{{{{name}}}}}"))
         })
     }
 
@@ -256,10 +307,7 @@ impl Markers {
         while let Some((before, after)) = rest.split_once(&self.marker) {
             let Some((number, after)) = after.split_once('z') else { break };
             pieces.push(Piece::Literal(before.as_bytes().to_vec()));
-            pieces.push(number.parse::<usize>().map_or(Piece::Length, |number| {
-                let (field, position) = self.placed[number];
-                Piece::Field(field, position)
-            }));
+            pieces.push(number.parse::<usize>().map_or(Piece::Length, |number| self.placed[number].1.clone()));
             rest = after;
         }
         pieces.push(Piece::Literal(rest.as_bytes().to_vec()));
@@ -272,6 +320,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Location;
 
     fn spec(url: &str, headers: &[&str], body: &[u8]) -> TargetSpec {
         TargetSpec {
@@ -284,12 +333,12 @@ mod tests {
 
     /// Returns the request of `spec` for a row of these fields.
     fn rendered(spec: &TargetSpec, row: &[(&str, &str)]) -> String {
-        let mut fields = Vec::new();
-        let template = Template::new(spec, &mut fields).unwrap_or_else(|problem| panic!("{problem}"));
-        let value = |field: &NamedField| row.iter().find(|(name, _)| *name == field.name).expect("a field").1.into();
-        let row: Vec<Cow<'_, str>> = fields.iter().map(value).collect();
+        let mut names = Names::default();
+        let template = Template::new(spec, &mut names).unwrap_or_else(|problem| panic!("{problem}"));
+        let value = |field: &NamedField| row.iter().find(|(name, _)| *name == field.name).expect("a field").1;
+        let row: Vec<&str> = names.fields.iter().map(value).collect();
         let mut out = b"left over".to_vec();
-        template.render(&row, &mut out).unwrap();
+        template.render(&row, &mut ArrivalValues::sample(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -298,7 +347,7 @@ mod tests {
     #[test]
     fn a_header_cannot_state_the_length_of_a_filled_in_body() {
         let refused = |headers: &[&str], body: &[u8]| {
-            Template::new(&spec("http://a/{{id}}", headers, body), &mut Vec::new()).err().map(|error| error.to_string())
+            Template::new(&spec("http://a/{{id}}", headers, body), &mut Names::default()).err().map(|error| error.to_string())
         };
         let problem = refused(&["Content-Length: 6"], b"{{id}}").unwrap();
         assert!(problem.starts_with("f:7: 'Content-Length' cannot be set"), "{problem}");
@@ -340,6 +389,30 @@ mod tests {
     }
 
     #[test]
+    fn built_in_values_are_written_for_their_position() {
+        let spec = spec(
+            "http://a/{{randomChoice é/b}}?n={{seq}}",
+            &["X: {{randomChoice a\"b}}", "Content-Type: application/json"],
+            b"{\"s\": \"{{randomChoice a\"b}}\", \"n\": {{randomInt 7 7}}}",
+        );
+        let text = rendered(&spec, &[]);
+        assert!(text.starts_with("PUT /%C3%A9%2Fb?n=0 HTTP/1.1\r\n"), "{text}");
+        assert!(text.contains("\r\nX: a\"b\r\n") && text.contains("\r\nContent-Length: 21\r\n"), "{text}");
+        assert!(text.ends_with("\r\n\r\n{\"s\": \"a\\\"b\", \"n\": 7}"), "{text}");
+        let template = Template::new(&spec, &mut Names::default()).unwrap();
+        assert_eq!((template.has_values(), template.is_fixed()), (true, true));
+        assert_eq!(template.url, "http://a/{{randomChoice é/b}}?n={{seq}}");
+    }
+
+    #[test]
+    fn a_column_hides_a_built_in_value() {
+        let mut names = Names::with_columns(vec!["seq".to_owned()]);
+        let template = Template::new(&spec("http://a/{{seq}}/{{now}}", &[], b""), &mut names).unwrap();
+        assert_eq!(names.fields.len(), 1);
+        assert!(template.has_values() && !template.is_fixed());
+    }
+
+    #[test]
     fn marks_are_not_mistaken() {
         let url = "http://a/placeholder0x0z/{{a}}/placeholder1xlz";
         let text = rendered(&spec(url, &["X: Placeholder2x0z{{b}}"], b"placeholder3x0z"), &[("a", "1"), ("b", "2")]);
@@ -350,20 +423,20 @@ mod tests {
         let row: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), &name[1..])).collect();
         let text = rendered(&spec(&format!("http://a{many}"), &[], b""), &row);
         assert!(text.starts_with("PUT /0/1/2/3/4/5/6/7/8/9/10/11 HTTP"), "{text}");
-        let mut fields = Vec::new();
-        let template = Template::new(&spec(&format!("http://a{many}"), &[], b""), &mut fields).unwrap();
+        let mut names = Names::default();
+        let template = Template::new(&spec(&format!("http://a{many}"), &[], b""), &mut names).unwrap();
         assert_eq!(template.url, format!("http://a{many}"));
     }
 
     #[test]
     fn a_header_takes_no_line_break() {
-        let mut fields = Vec::new();
-        let template = Template::new(&spec("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut fields).unwrap();
+        let mut names = Names::default();
+        let template = Template::new(&spec("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut names).unwrap();
         let mut out = Vec::new();
         for bad in ["a\r\nZ: c", "a\nb", "a\0"] {
-            assert_eq!(template.render(&["x".into(), bad.into()], &mut out), Err(RenderError::Header(1)));
+            assert_eq!(template.render(&["x", bad], &mut ArrivalValues::sample(), &mut out), Err(RenderError::Header(1)));
         }
-        assert_eq!(template.render(&["x".into(), "\té".into()], &mut out), Ok(()));
+        assert_eq!(template.render(&["x", "\té"], &mut ArrivalValues::sample(), &mut out), Ok(()));
     }
 
     #[test]
@@ -382,7 +455,7 @@ mod tests {
             (spec("http://a/", &["{{x}}: y"], b""), "f:7: '"),
             (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no …' is not a header"),
         ] {
-            let problem = Template::new(&spec, &mut Vec::new()).map(|template| template.url).unwrap_err().to_string();
+            let problem = Template::new(&spec, &mut Names::default()).map(|template| template.url).unwrap_err().to_string();
             assert!(problem.contains(part), "{problem}");
         }
     }
@@ -391,11 +464,11 @@ mod tests {
         /// No row adds a line to the head or a word to the first line, and the length is right.
         #[test]
         fn a_row_changes_values_and_nothing_else(a in any::<String>(), b in any::<String>()) {
-            let mut fields = Vec::new();
+            let mut names = Names::default();
             let spec = spec("http://a/{{a}}?x={{b}}", &["X: y{{b}}"], b"<{{a}}{{b}}>");
-            let template = Template::new(&spec, &mut fields).unwrap();
+            let template = Template::new(&spec, &mut names).unwrap();
             let mut out = Vec::new();
-            if template.render(&[a.clone().into(), b.clone().into()], &mut out).is_ok() {
+            if template.render(&[&a, &b], &mut ArrivalValues::sample(), &mut out).is_ok() {
                 let text = String::from_utf8(out).unwrap();
                 let (head, body) = text.split_once("\r\n\r\n").unwrap();
                 prop_assert_eq!(body, format!("<{a}{b}>"));
@@ -414,12 +487,12 @@ mod tests {
             header in "X?:?(\\{\\{|\\}\\}|a|\\PC){0,8}",
             body: Vec<u8>,
         ) {
-            let mut fields = Vec::new();
-            if let Ok(template) = Template::new(&spec(&url, &[&header], &body), &mut fields) {
-                let row = vec![Cow::Borrowed("v"); fields.len()];
+            let mut names = Names::default();
+            if let Ok(template) = Template::new(&spec(&url, &[&header], &body), &mut names) {
+                let row = vec!["v"; names.fields.len()];
                 let mut out = Vec::new();
-                prop_assert_eq!(template.render(&row, &mut out), Ok(()));
-                prop_assert_eq!(template.is_fixed(), fields.is_empty());
+                prop_assert_eq!(template.render(&row, &mut ArrivalValues::sample(), &mut out), Ok(()));
+                prop_assert_eq!(template.is_fixed(), names.fields.is_empty());
             }
         }
     }

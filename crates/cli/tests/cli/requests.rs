@@ -100,6 +100,44 @@ fn a_url_with_placeholders_needs_no_file_of_targets() {
     assert!(request.ends_with("\r\n\r\n<7|a\"b/c>"), "{request}");
 }
 
+/// All arrivals have values of their own, over both versions of HTTP, and the same ones with the same seed.
+#[test]
+fn each_request_has_its_built_in_values() {
+    const ARRIVALS: u64 = 40;
+    let values = |seed: &str| {
+        let server = RawServer::start_whole(ANSWER);
+        let dir = TestDir::new();
+        let url = format!("{}/items/{{{{seq}}}}?n={{{{randomInt 1 1000000}}}}", origin(&server));
+        let body = ["--data", "{{newUuid}} {{now}}", "-H", "X-Color: {{randomChoice red green}}", "--seed", seed];
+        let load = ["run", &url, "-r", "200", "-n", "40", "--threads", "2", "--no-preflight", "--quiet", "--json"];
+        let output = dir.truetail(&[&load[..], &body, &["--no-save"]].concat());
+        assert_eq!(output.stderr, "");
+        assert_balanced(&output.json());
+        assert_eq!(output.json()["tally"]["responses"], ARRIVALS);
+        let mut seen = BTreeMap::new();
+        for _ in 0..ARRIVALS {
+            let request = server.asked.recv().expect("a request");
+            let (head, body) = request.split_once("\r\n\r\n").expect("a head");
+            let rest = head.strip_prefix("POST /items/").expect("the path");
+            let (seq, rest) = rest.split_once("?n=").expect("a number");
+            let (number, _) = rest.split_once(' ').expect("an end");
+            let color = head.lines().find_map(|line| line.strip_prefix("X-Color: ")).expect("a color");
+            let (uuid, now) = body.split_once(' ').expect("a time");
+            assert_eq!(head.contains(&format!("Content-Length: {}", body.len())), true, "{head}");
+            assert!(uuid.len() == 36 && now.len() == 13, "{body}");
+            let value = format!("{number} {color} {uuid}");
+            assert_eq!(seen.insert(seq.parse::<u64>().expect("a number"), value), None, "twice: {seq}");
+        }
+        assert!(seen.keys().copied().eq(0..ARRIVALS));
+        seen
+    };
+    let first = values("7");
+    assert_eq!(first, values("7"), "the same seed");
+    assert!(values("8").iter().all(|(seq, value)| first[seq] != *value), "another seed");
+    let numbers = first.values().collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(numbers.len() as u64, ARRIVALS);
+}
+
 #[test]
 fn a_curl_command_is_sent_as_it_stands() {
     let server = RawServer::start_whole(ANSWER);

@@ -237,8 +237,6 @@ pub(crate) struct Events {
     wants_arrivals: bool,
     /// True if the observer has a script.
     is_scripted: bool,
-    /// True if the observer makes the request of each arrival.
-    makes_requests: bool,
     /// True if the observer has limits.
     has_limits: bool,
 }
@@ -247,21 +245,14 @@ impl Events {
     pub(crate) fn new(mut observer: Option<Box<dyn AnswerReader>>) -> Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
         let is_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
-        let makes_requests = observer.as_mut().is_some_and(|observer| observer.maker().is_some());
         let has_limits = observer.as_mut().is_some_and(|observer| observer.limits().is_some());
-        Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, makes_requests, has_limits }
+        Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, has_limits }
     }
 
     /// Returns true if sessions make requests one by one during the run, as a script says, rather than before it.
     #[inline]
     pub(crate) fn is_scripted(&self) -> bool {
         self.is_scripted
-    }
-
-    /// Returns true if the request of each arrival is made when it is due, rather than before the run.
-    #[inline]
-    pub(crate) fn makes_requests(&self) -> bool {
-        self.makes_requests
     }
 
     /// Makes the request of an arrival, as [`observer::RequestMaker::make`].

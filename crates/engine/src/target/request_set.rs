@@ -4,6 +4,8 @@
 //! arrival's index and a seed. Therefore all stripes of a schedule together make the same requests as the whole
 //! schedule, and a run can be replayed.
 
+mod maker;
+
 use std::sync::Arc;
 
 use truetail_model::random::mix64;
@@ -13,6 +15,9 @@ use truetail_model::trace::TraceIds;
 use super::method::Method;
 use super::request::Request;
 use super::target_requests::TargetRequests;
+use maker::Maker;
+
+pub use maker::MakeRequest;
 
 /// Most bytes of all requests of a run together: 1 GiB.
 pub const MAX_REQUEST_SET_BYTES: u64 = 1 << 30;
@@ -53,6 +58,7 @@ pub struct RequestSet {
     choice: Choice,
     hash: u64,
     trace_ids: Option<TraceIds>,
+    maker: Option<Maker>,
 }
 
 /// Reason why a request set cannot be made.
@@ -93,7 +99,7 @@ impl RequestSet {
         }
         let targets: Arc<[TargetRequests]> = targets.into();
         let choice = Choice::new(&targets, rows, order, seed);
-        Ok(RequestSet { hash: hash(&targets, rows), choice, targets, trace_ids: None })
+        Ok(RequestSet { hash: hash(&targets, rows), choice, targets, trace_ids: None, maker: None })
     }
 
     /// Creates a set of the steps of sessions, in order. Sessions choose their steps; arrival 0 gets the first.
@@ -120,9 +126,22 @@ impl RequestSet {
         self
     }
 
+    /// Returns these requests, made by `maker` when they begin. The bytes from before the run stand for them in a
+    /// preflight. `samples` are the same requests with bytes that are equal in each run, for the hash.
+    #[must_use]
+    pub fn made_in_run(self, maker: Arc<dyn MakeRequest>, samples: &RequestSet) -> RequestSet {
+        RequestSet { maker: Some(Maker(maker)), ..self.hashed_as(samples) }
+    }
+
+    /// Returns the maker of the requests, unless all of them were made before the run.
+    #[inline]
+    pub fn maker(&self) -> Option<&dyn MakeRequest> {
+        self.maker.as_ref().map(|maker| &*maker.0)
+    }
+
     /// Returns these requests with the hash of `others`.
     #[must_use]
-    pub(crate) fn hashed_as(self, others: &RequestSet) -> RequestSet {
+    pub fn hashed_as(self, others: &RequestSet) -> RequestSet {
         RequestSet { hash: others.hash, ..self }
     }
 
@@ -140,7 +159,7 @@ impl RequestSet {
         let word = |id: &RequestId| u64::from(id.target) << 32 | u64::from(id.row);
         let hash = asked.iter().fold(hash(&targets, 0), |hash, id| mix64(hash ^ word(id)).wrapping_add(hash));
         let choice = Choice { recorded: asked.into(), ..Choice::new(&targets, 0, FeedOrder::InOrder, 0) };
-        Ok(RequestSet { targets, choice, hash, trace_ids: None })
+        Ok(RequestSet { targets, choice, hash, trace_ids: None, maker: None })
     }
 
     /// Returns these requests with a trace id for each arrival. It is written over the placeholder, which each request

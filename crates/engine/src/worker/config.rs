@@ -16,6 +16,8 @@ pub(crate) struct WorkerConfig {
     pub(crate) start: Start,
     pub(crate) destinations: Vec<DestinationSettings>,
     pub(crate) requests: RequestSet,
+    /// The request of each arrival is made when it is due.
+    pub(crate) makes_requests: bool,
     /// Most connections of this worker; see [`Placement::new`](crate::placement::Placement::new).
     pub(crate) most_connections: u64,
     pub(crate) timeout: Option<Nanos>,

@@ -74,7 +74,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// request of the arrival's session, if any.
     #[inline]
     fn request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
-        if self.events.makes_requests() {
+        if self.config.makes_requests {
             return self.made_request_for(start);
         }
         if !self.events.is_scripted() {
@@ -88,14 +88,17 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         Some((RequestId { target: next.target, row: user }, next.origin))
     }
 
-    /// Returns the request that the observer makes for an arrival, if any. Its row is the tag that it will get, so it
-    /// keeps its bytes until it ends.
+    /// Returns the request that a template or the observer makes for an arrival, if any. Its row is the tag that it will
+    /// get, so it keeps its bytes until it ends.
     fn made_request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
         let row = self.in_flight.next_tag();
         let room = self.protocol.request_of(row);
         let chosen = self.config.requests.choose(start.arrival.index);
         let origin = self.config.requests.origin(chosen);
-        let is_made = self.events.make_request(start.arrival, room);
+        let is_made = match self.config.requests.maker() {
+            Some(maker) => maker.make(chosen, start.arrival.index, room),
+            None => self.events.make_request(start.arrival, room),
+        };
         is_made.then_some((RequestId { target: chosen.target, row }, origin))
     }
 
@@ -123,10 +126,10 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         self.sleeper.count_start(start.arrival.intended_start);
         let asked = self.request_for(&start);
         // The time that a script takes to make its request is generator lag, and not part of the server's times.
-        let takes_time = self.events.is_scripted() || self.events.makes_requests();
+        let takes_time = self.events.is_scripted() || self.config.makes_requests;
         let now = if takes_time { self.clock.now() } else { now };
         let Some((request, origin)) = asked else {
-            return if self.events.makes_requests() {
+            return if self.config.makes_requests {
                 self.skip(&start, now)
             } else {
                 self.end_empty_session(&start, now)

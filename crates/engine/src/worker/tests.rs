@@ -98,6 +98,7 @@ impl<P: Protocol, L: Placement<P>> Stage<P, L> {
             start: Start::with(MonotonicClock::starting_now()),
             destinations: vec![DestinationSettings { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
             requests: one_request(),
+            makes_requests: false,
             most_connections,
             timeout: workload.limits.timeout,
             stamped,

@@ -50,7 +50,7 @@ struct Parser<'a> {
 }
 
 /// Names of functions in `{{…}}`.
-const FUNCTIONS: [&str; 3] = ["newUuid", "newDate", "getEnv"];
+const FUNCTIONS: [&str; 5] = ["newUuid", "newDate", "randomInt", "randomChoice", "getEnv"];
 /// Prefix of truetail's comments.
 const REMARK: &str = "truetail:";
 /// Parts of Hurl's comments that change the cookies of a session.

@@ -1,7 +1,9 @@
 //! Parser for texts with templates.
 
-use super::cursor::shortened;
-use super::{Parser, Result};
+use truetail_requests::BuiltIn;
+
+use super::cursor::{Cursor, shortened};
+use super::{FUNCTIONS, Parser, Result};
 use crate::template::{Expression, Piece, Source, Template};
 
 /// Limit on the nesting of templates.
@@ -114,12 +116,12 @@ impl Parser<'_> {
         let name = self.at.word();
         let source = match name {
             "" => return Err(start.error("between {{ and }} stands the name of a variable")),
-            "newUuid" => Source::NewUuid,
-            "newDate" | "getEnv" => {
+            "getEnv" => {
                 return Err(
                     start.error(format!("the function {name} is not supported; set a variable with --variable"))
                 );
             }
+            name if FUNCTIONS.contains(&name) => Source::BuiltIn(self.function(start, name)?),
             name if name.len() > MAX_NAME_BYTES => return Err(start.error("the name of a variable is too long")),
             name => Source::Variable(self.variable(name)),
         };
@@ -128,5 +130,25 @@ impl Parser<'_> {
             filters.push(self.filter()?);
         }
         if self.at.eat("}}") { Ok(Expression { source, filters }) } else { Err(start.error("'{{' has no '}}'")) }
+    }
+
+    /// Reads the words after the name of a function: two numbers of `randomInt`, and of `randomChoice` all words.
+    fn function(&mut self, start: Cursor<'_>, name: &str) -> Result<BuiltIn> {
+        let most = match name {
+            "randomInt" => 2,
+            "randomChoice" => usize::MAX,
+            _ => 0,
+        };
+        let mut placeholder = name.to_owned();
+        for _ in 0..most {
+            self.at.skip_spaces();
+            let word = self.at.take_while(|c| !c.is_whitespace() && c != '}');
+            if word.is_empty() {
+                break;
+            }
+            placeholder = format!("{placeholder} {word}");
+        }
+        let parsed = BuiltIn::parse(&placeholder).unwrap_or_else(|| Err("it is unknown".to_owned()));
+        parsed.map_err(|problem| start.error(format!("{{{{{placeholder}}}}}: {problem}")))
     }
 }

@@ -7,7 +7,6 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 use truetail_run::MessageBooks;
 
-use super::built_in::BuiltIns;
 use super::greeting::Greeting;
 use super::inbox::Inbox;
 use super::options::MessageOptions;
@@ -27,7 +26,6 @@ const NO_CODE: u16 = 1005;
 pub(crate) struct Messages {
     requests: RequestSet,
     options: Arc<MessageOptions>,
-    built_ins: BuiltIns,
     /// Messages that were due before this are not counted in the books.
     measured_from: Timestamp,
     /// Number of channels so far, which is the seed of the next one's keys.
@@ -39,7 +37,6 @@ impl Messages {
     pub(crate) fn new(requests: &RequestSet, options: MessageOptions, measured_from: Timestamp) -> Messages {
         Messages {
             requests: requests.clone(),
-            built_ins: BuiltIns::new(requests, &options.framing),
             options: Arc::new(options),
             measured_from,
             channels: Cell::new(0),
@@ -156,9 +153,10 @@ impl Conversation<Messages> for Channel {
     #[inline]
     fn begin(&mut self, protocol: &Messages, begins: Beginning, _: &mut Events) -> u32 {
         let Beginning { tag, request, arrival, .. } = begins;
-        let message = protocol.requests.bytes(request);
-        let filled = protocol.built_ins.filled(request, message, arrival);
-        let message = filled.as_deref().unwrap_or(message);
+        let mut made = Vec::new();
+        let is_made =
+            protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
+        let message = if is_made { &made } else { protocol.requests.bytes(request) };
         let options = &protocol.options;
         let masks = &mut self.masks;
         let starts = self.outbox.push(tag, |out| options.framing.put(message, masks, out));

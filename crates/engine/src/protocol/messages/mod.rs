@@ -11,9 +11,7 @@
 //! | `limits` | the longest message |
 //! | `options` | opening, framing and matching of a run |
 //! | `matching` | the message that a reply belongs to |
-//! | `built_in` | values that are filled in when a message begins |
 
-mod built_in;
 mod conversation;
 mod framing;
 mod greeting;
@@ -26,7 +24,6 @@ mod redis;
 mod splitter;
 mod websocket;
 
-pub use built_in::with_sequence_number;
 pub(crate) use conversation::Messages;
 pub use framing::{Framing, UnknownFraming, bytes_of_hex, redis_command};
 pub use greeting::Opening;

@@ -1,5 +1,7 @@
 //! Channels whose peer is played by the test.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
@@ -9,10 +11,21 @@ use super::conversation::Channel;
 use super::*;
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::method::Method;
-use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
+use crate::target::request_set::{FeedOrder, MakeRequest, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 
 const GOOD: Outcome = Outcome::Response { status: 0 };
+
+/// Makes a text with the index of the arrival between these two.
+pub(super) struct Numbered(pub(super) &'static str, pub(super) &'static str);
+
+impl MakeRequest for Numbered {
+    fn make(&self, _: RequestId, index: u64, request: &mut Vec<u8>) -> bool {
+        request.clear();
+        request.extend_from_slice(format!("{}{index}{}", self.0, self.1).as_bytes());
+        true
+    }
+}
 
 /// A channel and its messages: one for each row.
 struct Client {
@@ -27,8 +40,12 @@ impl Client {
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
         messages.iter().for_each(|message| target.push(message));
         let requests = RequestSet::new(vec![target], messages.len() as u32, FeedOrder::InOrder, 1).unwrap();
+        Client::with(&requests, framing, matching)
+    }
+
+    fn with(requests: &RequestSet, framing: Framing, matching: &str) -> Client {
         let options = MessageOptions { opening: Opening::Nothing, framing, matching: matching.parse().unwrap() };
-        let protocol = Messages::new(&requests, options, Timestamp(10));
+        let protocol = Messages::new(requests, options, Timestamp(10));
         Client { channel: protocol.conversation(), protocol, sent: Vec::new() }
     }
 
@@ -202,8 +219,12 @@ fn broken_framing_closes_the_channel() {
 }
 
 #[test]
-fn messages_have_the_index_of_their_arrival() {
-    let mut client = Client::new("length:1be", "json:/id", &[&br#"{"id":{{seq}}}"#[..]; 12]);
+fn messages_are_made_when_they_begin() {
+    let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
+    target.push(b"a sample");
+    let sample = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
+    let requests = sample.clone().made_in_run(Arc::new(Numbered(r#"{"id":"#, "}")), &sample);
+    let mut client = Client::with(&requests, "length:1be".parse().unwrap(), "json:/id");
     client.begin(9..12);
     client.send(usize::MAX);
     assert_eq!(client.sent, b"\x08{\"id\":9}\x09{\"id\":10}\x09{\"id\":11}");

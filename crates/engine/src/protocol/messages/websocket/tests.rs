@@ -1,10 +1,13 @@
 //! WebSocket channels whose server is played by the test, with its bytes cut at every place.
 
+use std::sync::Arc;
+
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
 use super::super::conversation::Channel;
+use super::super::tests::Numbered;
 use super::super::*;
 use super::{Masks, Opcode, WebSocketRequest, accept_for, put_frame};
 use crate::protocol::{Beginning, Conversation, Event, Events, Flow, Protocol, Retry};
@@ -26,8 +29,9 @@ impl Client {
         let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
         let request = WebSocketRequest::new("/chat?x=1", "a.test:8", &headers).unwrap();
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "ws://a.test:8".to_owned(), 1);
-        target.push("é{{seq}}".as_bytes());
-        let requests = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
+        target.push(b"a sample");
+        let sample = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
+        let requests = sample.clone().made_in_run(Arc::new(Numbered("é", "")), &sample);
         let framing = Framing::WebSocket { is_text: true };
         let options = MessageOptions { opening: Opening::WebSocket(request), framing, matching: Matching::Order };
         let protocol = Messages::new(&requests, options, Timestamp::ZERO);
