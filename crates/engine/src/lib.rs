@@ -46,10 +46,10 @@ pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, Precision, RateTooHigh, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight, preflight_observed};
 pub use protocol::fields::FieldList;
+pub use protocol::messages::bytes_of_hex;
 pub use protocol::messages::{
     Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching, WebSocketRequest, redis_command,
 };
-pub use protocol::messages::bytes_of_hex;
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, RequestMaker, SessionScript,
     Trailers,

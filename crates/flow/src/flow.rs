@@ -98,7 +98,19 @@ impl Flow {
         let moves = step_sequence(&file)?;
         let weight = file.weight;
         let names = file.names;
-        let flow = Flow { name, weight, first_step: 0, steps, moves, names, initial, built_ins, rows, origins, is_http2: false };
+        let flow = Flow {
+            name,
+            weight,
+            first_step: 0,
+            steps,
+            moves,
+            names,
+            initial,
+            built_ins,
+            rows,
+            origins,
+            is_http2: false,
+        };
         flow.check_first_request()?;
         Ok(flow)
     }
@@ -236,11 +248,7 @@ fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option
 
 /// Returns the variables that get their values neither from outside nor in the flow, and have the name of a built-in
 /// value.
-fn built_ins(
-    file: &FlowFile,
-    initial: &[Option<Value>],
-    rows: Option<&RowTable>,
-) -> Arc<[(VariableId, BuiltIn)]> {
+fn built_ins(file: &FlowFile, initial: &[Option<Value>], rows: Option<&RowTable>) -> Arc<[(VariableId, BuiltIn)]> {
     let set = file.entries.iter().flat_map(|entry| entry.options.variables.iter().map(|(variable, _)| *variable));
     let expected = file.entries.iter().filter_map(|entry| entry.response.as_ref());
     let captured = expected.flat_map(|expected| expected.captures.iter().map(|capture| capture.variable));

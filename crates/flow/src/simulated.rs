@@ -238,7 +238,8 @@ fn changing(flow: &Flow) -> BTreeSet<VariableId> {
 fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Result<Vec<RouteId>, FlowError> {
     let mut scope = flow.sample_scope();
     let is_known = |value: &Expression| {
-        !matches!(value.source, Source::BuiltIn(_)) && value.variables().iter().all(|variable| !changing.contains(variable))
+        !matches!(value.source, Source::BuiltIn(_))
+            && value.variables().iter().all(|variable| !changing.contains(variable))
     };
     let of_step = |step: &Step| {
         let (known, is_whole) = step.request.known_path(&mut scope, is_known);

@@ -139,7 +139,13 @@ fn prepare_filled_in(
         let help = "no target uses its fields; write a placeholder such as {{id}} where a field belongs";
         return Err(Location::named(feed.rows.file).invalid(help));
     }
-    let mut filling = Filling { keeps_rows: parts.iter().any(|part| part.template.has_values()), parts, rows: Vec::new(), seed, size };
+    let mut filling = Filling {
+        keeps_rows: parts.iter().any(|part| part.template.has_values()),
+        parts,
+        rows: Vec::new(),
+        seed,
+        size,
+    };
     let rows = match feed {
         Some(feed) => filling.fill_in(&names.fields, &feed.rows)?,
         None => filling.add_row(&specs[0].location, &[], &[]).map(|()| 0)?,
@@ -172,12 +178,7 @@ impl Filling {
         u32::try_from(count).map_err(|_| Location::named(rows.file).invalid("more than 4 294 967 295 rows"))
     }
 
-    fn add_row(
-        &mut self,
-        location: &Location,
-        row: &[Cow<'_, str>],
-        fields: &[NamedField],
-    ) -> Result<(), InputError> {
+    fn add_row(&mut self, location: &Location, row: &[Cow<'_, str>], fields: &[NamedField]) -> Result<(), InputError> {
         let invalid = |error: RenderError| location.invalid(error.text(fields));
         let mut request = Vec::new();
         let mut index = self.parts.iter().map(|part| part.target.len() as u64).max().unwrap_or(0);
@@ -378,11 +379,13 @@ mod tests {
     #[test]
     fn built_in_values_come_with_and_without_rows() {
         let plain = prepare(&specs("GET http://a/{{seq}}"), None, 1).unwrap().requests;
-        let lines: Vec<String> = made(&plain, 9..11).iter().map(|text| text.lines().next().unwrap().to_owned()).collect();
+        let lines: Vec<String> =
+            made(&plain, 9..11).iter().map(|text| text.lines().next().unwrap().to_owned()).collect();
         assert_eq!(lines, ["GET /9 HTTP/1.1", "GET /10 HTTP/1.1"]);
         assert_eq!(first_line(&plain, 9), "GET /0 HTTP/1.1", "what a preflight sends");
         let requests = fed("GET http://a/{{id}}/{{seq}}", "id\nx\ny\n").unwrap().requests;
-        let lines: Vec<String> = made(&requests, 1..4).iter().map(|text| text.lines().next().unwrap().to_owned()).collect();
+        let lines: Vec<String> =
+            made(&requests, 1..4).iter().map(|text| text.lines().next().unwrap().to_owned()).collect();
         assert_eq!(lines, ["GET /y/1 HTTP/1.1", "GET /x/2 HTTP/1.1", "GET /y/3 HTTP/1.1"]);
         assert!(prepare(&specs("GET http://a/"), None, 1).unwrap().requests.maker().is_none());
     }

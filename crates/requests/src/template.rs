@@ -1,8 +1,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, Origin, Request, contradicts_framing, is_header_value};
 
-use crate::json_text::{self, JsonPosition};
 use crate::built_in::{ArrivalValues, BuiltIn};
+use crate::json_text::{self, JsonPosition};
 use crate::names::{Name, Names};
 use crate::placeholder::{has_placeholder, placeholders};
 use crate::rows::NamedField;
@@ -184,7 +184,8 @@ fn put(
             Piece::Value(value) => value.write(values, out),
             Piece::Length => out.extend_from_slice(length.to_string().as_bytes()),
             Piece::Field(number, FieldPosition::Url) => {
-                utf8_percent_encode(row[*number].as_ref(), ENCODED).for_each(|part| out.extend_from_slice(part.as_bytes()));
+                utf8_percent_encode(row[*number].as_ref(), ENCODED)
+                    .for_each(|part| out.extend_from_slice(part.as_bytes()));
             }
             Piece::Field(number, FieldPosition::Header) if !is_header_value(row[*number].as_ref().as_bytes()) => {
                 return Err(RenderError::Header(*number));
@@ -347,7 +348,9 @@ mod tests {
     #[test]
     fn a_header_cannot_state_the_length_of_a_filled_in_body() {
         let refused = |headers: &[&str], body: &[u8]| {
-            Template::new(&spec("http://a/{{id}}", headers, body), &mut Names::default()).err().map(|error| error.to_string())
+            Template::new(&spec("http://a/{{id}}", headers, body), &mut Names::default())
+                .err()
+                .map(|error| error.to_string())
         };
         let problem = refused(&["Content-Length: 6"], b"{{id}}").unwrap();
         assert!(problem.starts_with("f:7: 'Content-Length' cannot be set"), "{problem}");
@@ -434,7 +437,10 @@ mod tests {
         let template = Template::new(&spec("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut names).unwrap();
         let mut out = Vec::new();
         for bad in ["a\r\nZ: c", "a\nb", "a\0"] {
-            assert_eq!(template.render(&["x", bad], &mut ArrivalValues::sample(), &mut out), Err(RenderError::Header(1)));
+            assert_eq!(
+                template.render(&["x", bad], &mut ArrivalValues::sample(), &mut out),
+                Err(RenderError::Header(1))
+            );
         }
         assert_eq!(template.render(&["x", "\té"], &mut ArrivalValues::sample(), &mut out), Ok(()));
     }
@@ -455,7 +461,8 @@ mod tests {
             (spec("http://a/", &["{{x}}: y"], b""), "f:7: '"),
             (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no …' is not a header"),
         ] {
-            let problem = Template::new(&spec, &mut Names::default()).map(|template| template.url).unwrap_err().to_string();
+            let problem =
+                Template::new(&spec, &mut Names::default()).map(|template| template.url).unwrap_err().to_string();
             assert!(problem.contains(part), "{problem}");
         }
     }

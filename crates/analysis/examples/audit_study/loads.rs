@@ -1,7 +1,7 @@
 //! Simulated clients, and audits of the files that they would have written.
 
 use truetail_analysis::audit::{Audit, Auditor};
-use truetail_model::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Spacing, Step, Steps};
+use truetail_model::arrival::{Horizon, Profile, Schedule, Sine, Spacing, Stage, Stages};
 use truetail_model::random::Random;
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::scenario::{Scenario, builtin};
@@ -160,8 +160,10 @@ pub fn open_load(kind: usize, seed: u64) -> Case {
             (Service { baseline: Nanos::from_millis(1), ..queue(1_000, vec![pause]) }, poisson(within(50.0, 250.0)))
         }
         7 => {
-            let climb = Ramp { from_per_second: within(1.0, 500.0), to_per_second: within(1.0, 2_000.0), over: whole };
-            (exponential(one_second), open(Profile::Ramp(climb), even_or_not, seed, whole))
+            let climb =
+                Stage { from_per_second: within(1.0, 500.0), to_per_second: within(1.0, 2_000.0), length: whole };
+            let climb = Profile::Stages(Stages::new(vec![climb]));
+            (exponential(one_second), open(climb, even_or_not, seed, whole))
         }
         8 => {
             let swing = Sine {
@@ -206,11 +208,10 @@ fn recurring(length: f64, every: f64) -> Vec<Fault> {
 
 /// Repeats these pairs of rate and seconds.
 fn steps(parts: &[(f64, f64)], whole: Nanos) -> Profile {
-    let step =
-        |(per_second, seconds): &(f64, f64)| Step { per_second: *per_second, length: Nanos::from_secs_f64(*seconds) };
+    let step = |(rate, seconds): &(f64, f64)| Stage::constant(*rate, Nanos::from_secs_f64(*seconds));
     let round: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
     let rounds = (whole.as_secs_f64() / round).ceil() as usize;
-    Profile::Steps(Steps::new(parts.iter().map(step).collect::<Vec<_>>().repeat(rounds)))
+    Profile::Stages(Stages::new(parts.iter().map(step).collect::<Vec<_>>().repeat(rounds)))
 }
 
 /// A closed loop for measuring power: a service of 10 ms that stalls once for `share` of the run.

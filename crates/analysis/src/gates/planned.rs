@@ -175,7 +175,7 @@ impl<'a> PlannedRun<'a> {
         };
         match &schedule.profile {
             Profile::Constant(constant) => Some(constant.rate.as_per_second()),
-            Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) | Profile::Trace(_) => None,
+            Profile::Stages(_) | Profile::Sine(_) | Profile::Trace(_) => None,
         }
     }
 

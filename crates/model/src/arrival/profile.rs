@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Constant, ProfileError, Ramp, RateProfile, Sine, Step, Steps, Trace};
+use super::{Constant, ProfileError, RateProfile, Sine, Stage, Stages, Trace};
 use crate::time::{Nanos, Rate, parse_number};
 
 /// Rate profile of a load.
@@ -13,10 +13,8 @@ use crate::time::{Nanos, Rate, parse_number};
 pub enum Profile {
     /// A constant rate.
     Constant(Constant),
-    /// Stretches of constant rate.
-    Steps(Steps),
-    /// A straight climb or fall.
-    Ramp(Ramp),
+    /// Stages that stay, climb or fall.
+    Stages(Stages),
     /// A swing about a mean.
     Sine(Sine),
     /// Recorded arrivals.
@@ -32,19 +30,17 @@ impl Profile {
     fn as_dyn(&self) -> &dyn RateProfile {
         match self {
             Profile::Constant(p) => p,
-            Profile::Steps(p) => p,
-            Profile::Ramp(p) => p,
+            Profile::Stages(p) => p,
             Profile::Sine(p) => p,
             Profile::Trace(p) => p,
         }
     }
 
-    /// Returns the length of all steps, one ramp, one period or the recording; `None` for a constant rate.
+    /// Returns the length of all stages, one period or the recording; `None` for a constant rate.
     pub fn natural_length(&self) -> Option<Nanos> {
         match self {
             Profile::Constant(_) => None,
-            Profile::Steps(steps) => Some(steps.steps().iter().fold(Nanos::ZERO, |sum, step| sum + step.length)),
-            Profile::Ramp(ramp) => Some(ramp.over),
+            Profile::Stages(stages) => Some(stages.stages().iter().fold(Nanos::ZERO, |sum, stage| sum + stage.length)),
             Profile::Sine(sine) => Some(sine.period),
             // The horizon must lie after the last arrival, because its end is exclusive.
             Profile::Trace(trace) => trace.instants().last().map(|t| t.since_origin() + Nanos(1)),
@@ -60,7 +56,7 @@ impl RateProfile for Profile {
     fn inverse(&self, count: f64) -> Option<f64> {
         match self {
             Profile::Constant(p) => p.inverse(count),
-            Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) | Profile::Trace(_) => self.as_dyn().inverse(count),
+            Profile::Stages(_) | Profile::Sine(_) | Profile::Trace(_) => self.as_dyn().inverse(count),
         }
     }
 
@@ -70,15 +66,20 @@ impl RateProfile for Profile {
 }
 
 const STEPS_FORM: &str = "steps:RATE/DURATION,… such as steps:100/10s,500/10s";
+const STAGES_FORM: &str = "RATE/DURATION or FROM..TO/DURATION for each stage, such as 5..30/5s,30/15s,30..0/5s";
 const RAMP_FORM: &str = "ramp:FROM..TO/DURATION such as ramp:100..2000/60s";
 const SINE_FORM: &str = "sine:LOW..HIGH/PERIOD such as sine:500..1500/60s";
 
 impl FromStr for Profile {
     type Err = ProfileError;
 
-    /// Reads `1000` (constant), `steps:…`, `ramp:…` or `sine:…`. A trace is read from a file: see [`Trace::parse`].
+    /// Reads `1000` (constant), `5..30/5s,30/15s` (stages), `steps:…`, `ramp:…` or `sine:…`. A trace is read from a
+    /// file: see [`Trace::parse`].
     fn from_str(text: &str) -> Result<Profile, ProfileError> {
         let Some((kind, rest)) = text.split_once(':') else {
+            if text.contains("..") || text.contains(',') {
+                return parse_stages(text);
+            }
             let rate: Rate = text.parse().map_err(|_| ProfileError::Unknown(text.to_owned()))?;
             return Ok(Profile::constant(rate));
         };
@@ -125,17 +126,34 @@ fn parse_steps(text: &str, rest: &str) -> Result<Profile, ProfileError> {
     let mut steps = Vec::new();
     for field in rest.split(',') {
         let (rate, over) = field.rsplit_once('/').ok_or_else(|| malformed(text, STEPS_FORM, "no duration"))?;
-        steps.push(Step { per_second: per_second(text, STEPS_FORM, rate)?, length: length(text, STEPS_FORM, over)? });
+        steps.push(Stage::constant(per_second(text, STEPS_FORM, rate)?, length(text, STEPS_FORM, over)?));
     }
-    if steps.iter().all(|step| step.per_second == 0.0) {
+    if steps.iter().all(|step| step.from_per_second == 0.0) {
         return Err(malformed(text, STEPS_FORM, "every rate is zero"));
     }
-    Ok(Profile::Steps(Steps::new(steps)))
+    Ok(Profile::Stages(Stages::new(steps)))
+}
+
+fn parse_stages(text: &str) -> Result<Profile, ProfileError> {
+    let mut stages = Vec::new();
+    for field in text.split(',') {
+        let (rates, over) = field.rsplit_once('/').ok_or_else(|| malformed(text, STAGES_FORM, "no duration"))?;
+        let (from, to) = rates.split_once("..").unwrap_or((rates, rates));
+        stages.push(Stage {
+            from_per_second: per_second(text, STAGES_FORM, from)?,
+            to_per_second: per_second(text, STAGES_FORM, to)?,
+            length: length(text, STAGES_FORM, over)?,
+        });
+    }
+    if stages.iter().all(|stage| stage.from_per_second == 0.0 && stage.to_per_second == 0.0) {
+        return Err(malformed(text, STAGES_FORM, "every rate is zero"));
+    }
+    Ok(Profile::Stages(Stages::new(stages)))
 }
 
 fn parse_ramp(text: &str, rest: &str) -> Result<Profile, ProfileError> {
-    let (from_per_second, to_per_second, over) = span(text, RAMP_FORM, rest)?;
-    Ok(Profile::Ramp(Ramp { from_per_second, to_per_second, over }))
+    let (from_per_second, to_per_second, length) = span(text, RAMP_FORM, rest)?;
+    Ok(Profile::Stages(Stages::new(vec![Stage { from_per_second, to_per_second, length }])))
 }
 
 fn parse_sine(text: &str, rest: &str) -> Result<Profile, ProfileError> {
@@ -151,14 +169,21 @@ impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Profile::Constant(p) => write!(f, "{}", p.rate),
-            Profile::Steps(p) => {
-                f.write_str("steps:")?;
-                for (i, step) in p.steps().iter().enumerate() {
-                    write!(f, "{}{}/{}", if i > 0 { "," } else { "" }, step.per_second, step.length)?;
+            Profile::Stages(p) => {
+                f.write_str(match p.stages() {
+                    _ if p.are_steps() => "steps:",
+                    [_] => "ramp:",
+                    _ => "",
+                })?;
+                for (i, stage) in p.stages().iter().enumerate() {
+                    f.write_str(if i > 0 { "," } else { "" })?;
+                    match stage.from_per_second == stage.to_per_second {
+                        true => write!(f, "{}/{}", stage.to_per_second, stage.length)?,
+                        false => write!(f, "{}..{}/{}", stage.from_per_second, stage.to_per_second, stage.length)?,
+                    }
                 }
                 Ok(())
             }
-            Profile::Ramp(p) => write!(f, "ramp:{}..{}/{}", p.from_per_second, p.to_per_second, p.over),
             Profile::Sine(p) => write!(f, "sine:{}..{}/{}", p.low_per_second, p.high_per_second, p.period),
             Profile::Trace(p) => write!(f, "trace:{} arrivals", p.instants().len()),
         }

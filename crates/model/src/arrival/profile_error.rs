@@ -5,7 +5,7 @@
 pub enum ProfileError {
     /// No kind of profile has this name.
     #[error(
-        "unknown profile '{0}'; there are steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE"
+        "unknown profile '{0}'; there are 5..30/5s,30/15s · steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE"
     )]
     Unknown(String),
     /// The kind is known, and its parameters are malformed.

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use super::bounds::end_by_count;
-use crate::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Step, Steps};
+use crate::arrival::{Horizon, Profile, Schedule, Sine, Stage, Stages};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -97,11 +97,10 @@ impl Scale {
         self.horizon(&mut schedule.horizon);
         match &mut schedule.profile {
             Profile::Constant(_) | Profile::Trace(_) => {}
-            Profile::Steps(steps) => {
-                let scaled = |step: &Step| Step { length: self.length(step.length), ..*step };
-                *steps = Steps::new(steps.steps().iter().map(scaled).collect());
+            Profile::Stages(stages) => {
+                let scaled = |stage: &Stage| Stage { length: self.length(stage.length), ..*stage };
+                *stages = Stages::new(stages.stages().iter().map(scaled).collect());
             }
-            Profile::Ramp(Ramp { over, .. }) => *over = self.length(*over),
             Profile::Sine(Sine { period, .. }) => *period = self.length(*period),
         }
     }

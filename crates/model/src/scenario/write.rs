@@ -57,7 +57,7 @@ fn schedule_keys(keys: &mut Keys, schedule: &Schedule, count_key: &'static str) 
         Profile::Trace(trace) => {
             keys.put("trace-ns", trace.instants().iter().map(|instant| instant.0).collect::<Vec<_>>());
         }
-        Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) => {
+        Profile::Stages(_) | Profile::Sine(_) => {
             keys.put("profile", schedule.profile.to_string().as_str());
         }
     }

@@ -222,6 +222,8 @@ every_profile_passes! {
     ramp_down: profile("ramp:2000..10/6s"), 9.0;
     ramp_from_zero: profile("ramp:0..300/10s"), 12.0;
     ramp_to_zero: profile("ramp:300..0/10s"), 10.0;
+    stages: profile("5..300/5s,300/10s,300..0/5s,0/2s,0..100/3s,40..200/2s"), 30.0;
+    stages_that_end_at_zero: profile("0..400/5s,400..0/5s"), 10.0;
     sine: profile("sine:50..350/4s"), 11.0;
     sine_that_touches_zero: profile("sine:0..400/4s"), 14.0;
     recorded: recording(), 39.0;

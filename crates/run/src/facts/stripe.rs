@@ -44,7 +44,7 @@ fn hash_of(workload: &Workload) -> u64 {
     };
     match &schedule.profile {
         Profile::Trace(trace) => trace.instants().iter().fold(hash, |hash, instant| step(hash, instant.0)),
-        Profile::Constant(_) | Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) => hash,
+        Profile::Constant(_) | Profile::Stages(_) | Profile::Sine(_) => hash,
     }
 }
 

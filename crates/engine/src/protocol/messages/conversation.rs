@@ -154,8 +154,7 @@ impl Conversation<Messages> for Channel {
     fn begin(&mut self, protocol: &Messages, begins: Beginning, _: &mut Events) -> u32 {
         let Beginning { tag, request, arrival, .. } = begins;
         let mut made = Vec::new();
-        let is_made =
-            protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
+        let is_made = protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
         let message = if is_made { &made } else { protocol.requests.bytes(request) };
         let options = &protocol.options;
         let masks = &mut self.masks;
