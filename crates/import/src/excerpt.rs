@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use crate::Likeness;
 use crate::rows::lines::MAX_ROW;
 
 /// Bytes at the start of a file that are looked at.
@@ -58,16 +57,6 @@ impl<'f> Excerpt<'f> {
     /// Returns the offset of the first byte in the file, in bytes.
     pub(crate) fn start(&self) -> usize {
         self.start
-    }
-
-    /// Returns the likeness of an excerpt that begins as a binary format does. Text in front of it is not passed over,
-    /// because places in a binary file are bytes.
-    pub(crate) fn binary_likeness(&self) -> Likeness {
-        if self.start == 0 {
-            return Likeness::Yes;
-        }
-        let why = "there is text in front of its binary content".to_owned();
-        Likeness::Near(format!("{why}; remove it, for example with 'tail -c +{} FILE'", self.start + 1))
     }
 
     /// Returns the head and the pieces as text, one after the other.

@@ -3,6 +3,7 @@
 use truetail_run::{Claims, FilePlace, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::files::{GatlingLog, gatling_log};
 
+use crate::recognise::binary_likeness;
 use crate::whole::file::{WholeFile, content, place_of, refused, request, run, text};
 use crate::{Excerpt, FormatInfo, ImportError, Likeness, RequestSink};
 
@@ -20,7 +21,7 @@ fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
         return Likeness::Yes;
     }
     if matches!(excerpt.head(), [0, 0, 0, 0, 3..=60, b'0'..=b'9', ..]) {
-        return excerpt.binary_likeness();
+        return binary_likeness(excerpt);
     }
     // Until 2.0 the line of the run began with its class and its name.
     let line = text(excerpt.first_line());

@@ -37,6 +37,18 @@ pub(crate) fn claims<'a>(excerpt: &Excerpt<'_>, formats: &[&'a dyn Format]) -> R
     Err(near)
 }
 
+/// Returns the likeness of an excerpt that begins as a binary format does. Text in front of it is not passed over,
+/// because places in a binary file are bytes.
+pub(crate) fn binary_likeness(excerpt: &Excerpt<'_>) -> Likeness {
+    match excerpt.start() {
+        0 => Likeness::Yes,
+        start => Likeness::Near(format!(
+            "there is text in front of its binary content; remove it, for example with 'tail -c +{} FILE'",
+            start + 1
+        )),
+    }
+}
+
 /// Lines in front of the content.
 pub(crate) struct InFront {
     lines: u64,

@@ -172,7 +172,8 @@ fn random_int<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<BuiltIn, S
         return Err(HELP.to_owned());
     };
     let number = |word: &str| word.parse::<i64>().map_err(|_| format!("'{word}' is not a whole number; {HELP}"));
-    let (lowest, highest) = (number(lowest)?, number(highest)?);
+    let lowest = number(lowest)?;
+    let highest = number(highest)?;
     if lowest > highest {
         return Err(format!("{lowest} is above {highest}; {HELP}"));
     }
@@ -290,7 +291,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_number_lies_between_its_bounds(one: i64, other: i64, bits: u64) {
-            let (lowest, highest) = (one.min(other), one.max(other));
+            let lowest = one.min(other);
+            let highest = one.max(other);
             prop_assert!((lowest..=highest).contains(&between(lowest, highest, bits)));
             prop_assert_eq!(between(lowest, highest, 0), lowest);
             prop_assert_eq!(between(lowest, highest, u64::MAX), highest);

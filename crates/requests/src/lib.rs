@@ -57,6 +57,7 @@ pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
 pub use llm::asking_for_stream;
 pub use messages::{MessageContent, MessageSpec, prepare_message};
+pub use placeholder::{Placeholder, placeholders};
 pub use prepare::{Feed, PreparedRequests, prepare};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};

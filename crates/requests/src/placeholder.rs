@@ -1,13 +1,17 @@
 /// A placeholder `{{name}}` in a text.
-pub(crate) struct Placeholder<'a> {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) name: &'a str,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placeholder<'a> {
+    /// Offset of its first brace in bytes.
+    pub start: usize,
+    /// Offset of the byte after its last brace.
+    pub end: usize,
+    /// The text between the braces, without spaces around it.
+    pub name: &'a str,
 }
 
 /// Finds each `{{name}}`, in order. Spaces around the name are ignored. A name has no braces and no control characters,
 /// so other braces are plain text: in `{{{a}}}` the placeholder is in the middle.
-pub(crate) fn placeholders(text: &[u8]) -> impl Iterator<Item = Placeholder<'_>> {
+pub fn placeholders(text: &[u8]) -> impl Iterator<Item = Placeholder<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         while let Some(start) = text[from..].windows(2).position(|pair| pair == b"{{").map(|at| from + at) {

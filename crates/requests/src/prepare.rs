@@ -30,9 +30,9 @@ pub struct PreparedRequests {
     pub origins: Vec<Origin>,
 }
 
-/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Built-in values are filled in
-/// when a request begins. Any other `{{name}}` is refused, because it can only be meant as a placeholder. Other braces
-/// are plain text.
+/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Built-in values are filled
+/// in when a request begins. Any other `{{name}}` is refused, because it can only be meant as a placeholder. Other
+/// braces are plain text.
 ///
 /// # Errors
 /// Invalid requests or rows, placeholders without a field, or more than [`MAX_REQUEST_SET_BYTES`] of requests.

@@ -9,7 +9,8 @@
 //! 1. A running median, which leaves steps unchanged, removes what lasts a moment: a stall, a pause.
 //! 2. The long-run standard deviation of these values estimates how much their mean varies by chance ([`noise`]). A
 //!    busy queue stays busy for a while, so a test that assumes independent neighbours sees changes everywhere.
-//! 3. The series is cut into the levels that fit best, by least squares with a penalty for each ([`partition::partition`]).
+//! 3. The series is cut into the levels that fit best, by least squares with a penalty for each
+//!    ([`partition::partition`]).
 //! 4. Neighbours that differ by less than [`SHIFT_SHARE`] are joined into one level. So are equal levels around an
 //!    event: a stretch of less than [`EVENT_SHARE`] of the run. (Barrett et al., "Virtual Machine Warmup Blows Hot and
 //!    Cold", OOPSLA 2017, also join practically equal levels before they judge.)

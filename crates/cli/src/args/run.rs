@@ -71,8 +71,8 @@ pub struct RunArgs {
     /// Requests per second: 1000, 1k or 10rps; or per minute: 60/m
     #[arg(short, long, allow_hyphen_values = true, help_heading = "Load")]
     pub rate: Option<Rate>,
-    /// A rate that changes over time: stages such as 5..30/5s,30/15s,30..0/5s, sine:500..1500/60s, or trace:FILE with one
-    /// arrival time per line, in seconds
+    /// A rate that changes over time: stages such as 5..30/5s,30/15s,30..0/5s, sine:500..1500/60s, or trace:FILE with
+    /// one arrival time per line, in seconds
     #[arg(long, help_heading = "Load")]
     pub profile: Option<String>,
     /// Spacing of requests: even, or poisson (random, like independent users) [default: even]

@@ -4,6 +4,7 @@
 //! arrival's index and a seed. Therefore all stripes of a schedule together make the same requests as the whole
 //! schedule, and a run can be replayed.
 
+mod id;
 mod maker;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use super::request::Request;
 use super::target_requests::TargetRequests;
 use maker::Maker;
 
+pub use id::RequestId;
 pub use maker::MakeRequest;
 
 /// Most bytes of all requests of a run together: 1 GiB.
@@ -40,15 +42,6 @@ impl FeedOrder {
             FeedOrder::Random => "random",
         }
     }
-}
-
-/// The request of an arrival, chosen by [`RequestSet::choose`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct RequestId {
-    /// Index of the target.
-    pub target: u32,
-    /// Index of the row; 0 if the target has one request for all rows.
-    pub row: u32,
 }
 
 /// All requests of a run, and the choice among them. Clones share the bytes.

@@ -2,10 +2,13 @@
 
 pub mod access_log;
 pub mod har;
+mod hurl;
 pub mod openapi;
+pub mod postman;
 
 pub use access_log::{AccessLog, AccessLogOptions, Placement, read_access_log};
 pub use har::{HarFlow, HarOptions, flow_of_har};
+pub use postman::{PostmanFlow, flow_of_postman};
 pub use openapi::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
 
 use crate::rows::instant::instant;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::RequestId;
+use super::id::RequestId;
 
 /// Maker of the bytes of requests, in place of bytes that were made before the run. Called on the threads that send.
 pub trait MakeRequest: Send + Sync {

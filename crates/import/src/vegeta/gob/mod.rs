@@ -7,6 +7,7 @@ use truetail_run::ForeignRun;
 
 use self::decode::{Layout, ResultFields};
 use self::messages::{Messages, Next};
+use crate::recognise::binary_likeness;
 use crate::rows::{Books, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
 use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
@@ -27,7 +28,7 @@ impl Format for VegetaGob {
         let mut messages = Messages::new(&mut input);
         let first = messages.next().ok().filter(|next| *next == Next::Message);
         match first.and_then(|_| Layout::from_definition(messages.bytes())) {
-            Some(_) => excerpt.binary_likeness(),
+            Some(_) => binary_likeness(excerpt),
             None => Likeness::No,
         }
     }

@@ -2,14 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
 use super::host::Host;
 use super::left_out::Cause;
-use super::text::{self, body_text};
 use crate::har::no_exchange;
 use crate::rows::instant::instant;
+use crate::ways::hurl::{self, body_text};
 
 /// Headers of the engine, of the cookie jar, of the connection, or of a browser's cache, which are not sent again.
 const DROPPED: [&str; 13] = [
@@ -27,9 +27,6 @@ const DROPPED: [&str; 13] = [
     "if-none-match",
     "if-modified-since",
 ];
-
-/// Characters that are encoded in the name of a form's field.
-const IN_NAME: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'=');
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -133,7 +130,7 @@ impl Recorded {
         if !(200..=999).contains(&entry.response.status) {
             return Err(Cause::NoAnswer);
         }
-        let (origin, path) = text::split_url(&url).ok_or(Cause::Damaged)?;
+        let (origin, path) = hurl::split_url(&url).ok_or(Cause::Damaged)?;
         if let Some(mime_type) = post_data.as_ref().and_then(|data| data.mime_type.clone())
             && !mime_type.is_empty()
             && !headers.iter().any(|header| header.is("content-type"))
@@ -194,11 +191,11 @@ impl Recorded {
         let mine = hosts.iter().find(|host| host.origin == self.origin).map_or("host", |host| &host.variable);
         out.push_str(&format!("{} {{{{{mine}}}}}{}\n", self.method, self.path));
         for NameValue { name, value, .. } in &self.headers {
-            out.push_str(&text::key(name));
+            out.push_str(&hurl::key(name));
             out.push_str(": ");
             match hosts.iter().find_map(|host| host.in_front_of(value)) {
-                Some((variable, rest)) => out.push_str(&format!("{{{{{variable}}}}}{}", text::value(rest))),
-                None => out.push_str(&text::value(value)),
+                Some((variable, rest)) => out.push_str(&format!("{{{{{variable}}}}}{}", hurl::value(rest))),
+                None => out.push_str(&hurl::value(value)),
             }
             out.push('\n');
         }
@@ -210,9 +207,7 @@ impl Recorded {
             Body::Form(fields) => {
                 out.push_str("[Form]\n");
                 fields.iter().for_each(|(name, value)| {
-                    // Hurl sends names unencoded.
-                    let name = utf8_percent_encode(name, IN_NAME).to_string();
-                    out.push_str(&format!("{}: {}\n", text::key(&name), text::value(value)));
+                    out.push_str(&format!("{}: {}\n", hurl::form_key(name), hurl::value(value)));
                 });
             }
             Body::Text(body) => out.push_str(&format!("{}\n", body_text(body))),

@@ -6,7 +6,6 @@
 //! | `host` | an origin, and its variable in the flow |
 //! | `choice` | choice of the entries that are steps |
 //! | `left_out` | reasons why other entries are left out |
-//! | `text` | texts in Hurl's notation |
 //! | `secrets` | secrets, and cookies that were set before the recording |
 
 mod choice;
@@ -14,7 +13,6 @@ mod entry;
 mod host;
 mod left_out;
 mod secrets;
-mod text;
 
 use crate::ImportError;
 use crate::har::entries as har_entries;

@@ -1,12 +1,16 @@
 //! Texts in Hurl's notation.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+/// Characters that are encoded in the name of a form's field.
+const IN_NAME: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'&').add(b'+').add(b'=');
 /// Limit on the length of a JSON body that is written as JSON.
 const LONGEST_JSON: usize = 1 << 20;
 /// Limit on the depth of JSON that is written as JSON.
 const DEEPEST_JSON: usize = 50;
 
 /// Splits a URL into its origin, without user and default port, and its path and query as a Hurl file can hold them.
-pub(super) fn split_url(url: &str) -> Option<(String, String)> {
+pub(in crate::ways) fn split_url(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"))?;
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()));
     let host = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
@@ -29,22 +33,32 @@ pub(super) fn split_url(url: &str) -> Option<(String, String)> {
 }
 
 /// Writes a name before a colon.
-pub(super) fn key(name: &str) -> String {
+pub(in crate::ways) fn key(name: &str) -> String {
     escaped(name, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
+/// Writes the name of a form's field before a colon. Hurl sends such names unencoded.
+pub(in crate::ways) fn form_key(name: &str) -> String {
+    key(&utf8_percent_encode(name, IN_NAME).to_string())
+}
+
 /// Writes a value up to the end of its line.
-pub(super) fn value(text: &str) -> String {
+pub(in crate::ways) fn value(text: &str) -> String {
     let safe = |c: char| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}');
     escaped(text, safe)
 }
 
 /// Writes a body: JSON unchanged, any other text on one line.
-pub(super) fn body_text(body: &str) -> String {
+pub(in crate::ways) fn body_text(body: &str) -> String {
     if is_plain_json(body) {
         return body.trim().to_owned();
     }
-    format!("`{}`", escaped(body, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '`')))
+    format!("`{}`", quoted_part(body))
+}
+
+/// Writes a text between backquotes.
+pub(in crate::ways) fn quoted_part(text: &str) -> String {
+    escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '`'))
 }
 
 fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
@@ -58,7 +72,7 @@ fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
 }
 
 /// Returns true for an object or a list that Hurl reads as it is written.
-fn is_plain_json(body: &str) -> bool {
+pub(in crate::ways) fn is_plain_json(body: &str) -> bool {
     let body = body.trim();
     if !body.starts_with(['{', '[']) || is_like_section(body) || body.contains("{{") || body.len() > LONGEST_JSON {
         return false;
