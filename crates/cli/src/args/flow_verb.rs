@@ -8,6 +8,7 @@ const EXAMPLE: &str = "\
 Examples:
   truetail flow from-access-log access.log -o hour.replay
   truetail flow from-har recording.har -o shop.hurl
+  truetail flow from-postman collection.json -o api.hurl
   truetail flow from-openapi openapi.yaml -o api.txt";
 
 const ACCESS_LOG_EXAMPLE: &str = "\
@@ -21,12 +22,17 @@ Examples:
   truetail flow from-har recording.har -o shop.hurl
   truetail run --flow shop.hurl -r 5 -d 30s --variable host=http://127.0.0.1:8080";
 
+const POSTMAN_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-postman collection.json -o api.hurl
+  truetail run --flow api.hurl -r 5 -d 30s --variable baseUrl=http://127.0.0.1:8080";
+
 const OPENAPI_EXAMPLE: &str = "\
 Examples:
   truetail flow from-openapi openapi.yaml --base http://127.0.0.1:8080 -o api.txt
   truetail run --targets api.txt --data-from rows.csv -r 50";
 
-/// Make a load of an access log, of what a browser recorded, or of a description of an interface
+/// Make a load of an access log, of a recording, of a collection, or of a description of an interface
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub struct FlowVerbArgs {
@@ -42,6 +48,8 @@ pub enum FlowVerb {
     AccessLog(FromAccessLogArgs),
     #[command(name = "from-har")]
     Har(FromHarArgs),
+    #[command(name = "from-postman")]
+    Postman(FromPostmanArgs),
     #[command(name = "from-openapi")]
     OpenApi(FromOpenApiArgs),
 }
@@ -119,6 +127,22 @@ pub struct FromHarArgs {
     /// others {{host2}} and so on [default: that of the first page]
     #[arg(long, value_name = "URL")]
     pub origin: Vec<String>,
+}
+
+/// Write a collection of Postman as a flow, for --flow of 'truetail run'
+///
+/// Reads collections of the schema v2.1 or v2.0 and writes a Hurl file with their requests in order. Variables keep
+/// their names, and folders become a part of the names of steps. Of scripts, the expected status and values that are
+/// taken from an answer are read; each other line is a comment in the file that begins with 'not read'.
+#[derive(Args, Debug)]
+#[command(before_help = POSTMAN_EXAMPLE)]
+pub struct FromPostmanArgs {
+    /// The collection; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write to this file, and not to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// Write the operations of an OpenAPI description as targets, for --targets of 'truetail run'

@@ -134,6 +134,7 @@ impl Stage {
         for name in ["browse.hurl", "buy.hurl", "login.hurl"] {
             dir.file(name, "GET {{host}}/items\nHTTP 200\n");
         }
+        dir.file("api.hurl", "GET {{baseUrl}}/items\nHTTP 200\n");
         dir.file("account.hurl", "GET {{host}}/account/{{user}}?id={{id}}\nHTTP 200\n");
         dir.file("users.csv", "user,id\nann,1\nbob,2\n");
         dir.file("hour.replay", "0,GET /items\n0.2,GET /cart\n");
@@ -159,6 +160,8 @@ impl Stage {
             "--otlp",
             "--tokenizer",
             "--script",
+            // It has no page of metrics either.
+            "--scrape",
             "--start-at",
             "--stripe",
             "--resolve",

@@ -21,15 +21,19 @@ pub(in crate::ways) fn split_url(url: &str) -> Option<(String, String)> {
     }
     let path = path.split('#').next().unwrap_or_default();
     let slash = if path.starts_with('/') { "" } else { "/" };
-    let mut written = slash.to_owned();
-    for byte in path.bytes() {
-        if byte.is_ascii_graphic() && !b"{}\\\"<>^`|".contains(&byte) {
+    Some((format!("{scheme}://{host}"), slash.to_owned() + &path_text(path)))
+}
+
+/// Writes a path or query with everything percent-encoded that a Hurl file cannot hold.
+pub(in crate::ways) fn path_text(path: &str) -> String {
+    path.bytes().fold(String::with_capacity(path.len()), |mut written, byte| {
+        if byte.is_ascii_graphic() && !b"{}\\\"<>^`|#".contains(&byte) {
             written.push(char::from(byte));
         } else {
             written.push_str(&format!("%{byte:02X}"));
         }
-    }
-    Some((format!("{scheme}://{host}"), written))
+        written
+    })
 }
 
 /// Writes a name before a colon.

@@ -8,8 +8,8 @@ pub mod postman;
 
 pub use access_log::{AccessLog, AccessLogOptions, Placement, read_access_log};
 pub use har::{HarFlow, HarOptions, flow_of_har};
-pub use postman::{PostmanFlow, flow_of_postman};
 pub use openapi::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
+pub use postman::{PostmanFlow, flow_of_postman};
 
 use crate::rows::instant::instant;
 

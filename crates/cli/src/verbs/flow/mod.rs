@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `access_log` | from an access log to arrivals with their requests |
 //! | `har` | from a browser's recording to a Hurl file |
+//! | `postman` | from a collection of Postman to a Hurl file |
 //! | `openapi` | from an OpenAPI description to targets |
 //! | `deliver` | output of the result |
 
@@ -11,6 +12,7 @@ mod access_log;
 mod deliver;
 mod har;
 mod openapi;
+mod postman;
 
 use crate::args::flow_verb::{FlowVerb, FlowVerbArgs};
 use crate::error::{ExitCode, Result};
@@ -19,6 +21,7 @@ pub fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
     match args.verb {
         FlowVerb::AccessLog(args) => access_log::from_access_log(&args),
         FlowVerb::Har(args) => har::from_har(&args),
+        FlowVerb::Postman(args) => postman::from_postman(&args),
         FlowVerb::OpenApi(args) => openapi::from_openapi(&args),
     }
 }

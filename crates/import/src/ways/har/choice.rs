@@ -1,7 +1,7 @@
 use super::entry::Recorded;
 use super::host::Host;
 use super::left_out::{Cause, LeftOut};
-use super::text::split_url;
+use crate::ways::hurl::split_url;
 
 /// File extensions of assets, which a browser loads for a page.
 const ASSETS: [&str; 20] = [

@@ -15,6 +15,7 @@ mod variables;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use truetail_requests::redacted_header;
 
 use crate::ImportError;
 use crate::ways::{counted, listed, shown};
@@ -26,6 +27,8 @@ use variables::Variables;
 
 /// Limit on the requests of a flow.
 const MAX_REQUESTS: usize = 1000;
+/// Limit on the bytes of a step's name.
+const MAX_NAME_BYTES: usize = 100;
 /// Limit on the nesting of folders.
 const DEEPEST: usize = 20;
 
@@ -49,20 +52,22 @@ pub fn flow_of_postman(bytes: &[u8], name: &str) -> Result<PostmanFlow, ImportEr
         .map_err(|error| wrong(format!("it is not a collection of Postman: {error}; export it as Collection v2.1")))?;
     if !["v2.1", "v2.0"].iter().any(|version| collection.info.schema.contains(version)) {
         let schema = shown(&collection.info.schema);
-        return Err(wrong(format!("its schema is '{schema}', and v2.1 and v2.0 are read; export it as Collection v2.1")));
+        return Err(wrong(format!(
+            "its schema is '{schema}', and v2.1 and v2.0 are read; export it as Collection v2.1"
+        )));
     }
     let mut made = Made::default();
+    made.mark("the collection", &collection.event);
     for pair in collection.variable.iter().filter(|pair| !pair.disabled) {
         made.variables.give(&pair.key, pair.text());
     }
-    let unread: Vec<String> = collection.event.iter().flat_map(Event::lines).collect();
     let around = Around { path: String::new(), auth: collection.auth.as_ref(), depth: 0 };
     made.add(&collection.item, &around);
     if made.steps.is_empty() {
         let causes = made.left_out().map_or_else(|| "it has none".to_owned(), |text| format!("left out: {text}"));
         return Err(wrong(format!("no request of it can be sent; {causes}")));
     }
-    Ok(made.flow(name, unread.len()))
+    Ok(made.flow(name))
 }
 
 /// The folders around an item.
@@ -79,7 +84,10 @@ struct Made {
     variables: Variables,
     left_out: BTreeMap<Cause, u64>,
     beyond: u64,
+    /// Number of parts that are not read.
     marked: usize,
+    /// Comments about scripts of the collection and of folders.
+    marks: Vec<String>,
 }
 
 impl Made {
@@ -89,13 +97,20 @@ impl Made {
             let auth = item.auth.as_ref().or(around.auth);
             match &item.item {
                 Some(items) if around.depth < DEEPEST => {
-                    let unread = item.event.iter().flat_map(Event::lines).count();
-                    self.marked += unread;
+                    self.mark(&path, &item.event);
                     self.add(items, &Around { path: format!("{path}/"), auth, depth: around.depth + 1 });
                 }
                 Some(_) => self.beyond += 1,
                 None => self.add_request(item, &path, auth),
             }
+        }
+    }
+
+    /// Marks the scripts of a folder or of the whole, which no request has alone.
+    fn mark(&mut self, place: &str, events: &[Event]) {
+        for line in events.iter().flat_map(Event::lines).filter(|line| !line.trim().is_empty()) {
+            self.marked += 1;
+            self.marks.push(format!("not read: script of {place}: {}", request::shown_line(line.trim())));
         }
     }
 
@@ -114,6 +129,11 @@ impl Made {
         };
         let unread: Vec<String> = lines("prerequest").into_iter().filter(|line| !line.trim().is_empty()).collect();
         let tests = script::read(&lines("test"), &mut self.variables);
+        let mut end = name.len().min(MAX_NAME_BYTES);
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        let name = name[..end].trim_end();
         match request::write(item, (name, own.or(auth)), &tests, &unread, &mut self.variables) {
             Ok(written) => {
                 self.marked += written.marked;
@@ -130,23 +150,26 @@ impl Made {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    fn flow(self, name: &str, unread: usize) -> PostmanFlow {
+    fn flow(self, name: &str) -> PostmanFlow {
         let left_out = self.left_out().map_or_else(String::new, |text| format!("; left out: {text}"));
         let whole = format!("{} of {name}{left_out}", counted(self.steps.len() as u64, "request"));
-        let marked = self.marked + unread;
-        let scripts = (marked > 0).then(|| {
-            let count = counted(marked as u64, "part");
+        let scripts = (self.marked > 0).then(|| {
+            let count = counted(self.marked as u64, "part");
             format!("{count} could not be read, such as lines of scripts; comments in the file begin with 'not read'")
         });
         let missing = self.variables.missing();
-        let needed = (!missing.is_empty())
-            .then(|| format!("give these variables with --variable or --data-from: {}", listed(missing.iter().cloned())));
+        let needed = (!missing.is_empty()).then(|| {
+            format!("give these variables with --variable or --data-from: {}", listed(missing.iter().cloned()))
+        });
         let notes: Vec<String> =
             [Some(whole), scripts, needed].into_iter().flatten().map(|note| shown(&note)).collect();
-        let given = self.variables.given().map(|(name, _)| name.to_owned());
-        let variables: String = given.chain(missing).map(|name| format!(" --variable {name}=VALUE")).collect();
+        let given = self.variables.given().map(|(name, value)| (name.to_owned(), usage_value(name, value)));
+        let missing = missing.into_iter().map(|name| (name, "VALUE".to_owned()));
+        let variables: String =
+            given.chain(missing).map(|(name, value)| format!(" --variable {name}={value}")).collect();
         let mut hurl = String::new();
-        for line in notes.iter().chain(&[format!("truetail run --flow FILE -r 1 -d 10s{variables}")]) {
+        let usage = format!("truetail run --flow FILE -r 1 -d 10s{variables}");
+        for line in notes.iter().chain(&self.marks).chain(&[usage]) {
             hurl.push_str(&format!("# {line}\n"));
         }
         for step in &self.steps {
@@ -154,6 +177,19 @@ impl Made {
             hurl.push_str(step);
         }
         PostmanFlow { hurl, notes }
+    }
+}
+
+/// Returns the value of a variable for an example: one that is safe to show, and never another machine.
+fn usage_value(name: &str, value: &str) -> String {
+    let header = format!("{name}: {value}");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._/:".contains(c);
+    match value {
+        url if url.starts_with("http://") || url.starts_with("https://") => "http://127.0.0.1:8080".to_owned(),
+        value if redacted_header(&header) == header && !value.is_empty() && value.chars().all(is_plain) => {
+            value.to_owned()
+        }
+        _ => "VALUE".to_owned(),
     }
 }
 

@@ -76,7 +76,8 @@ pub(super) fn write(
     Ok(Written { hurl, marked: marks.len() })
 }
 
-fn shown_line(mark: &str) -> String {
+/// Returns a line for a comment, without control characters and not too long.
+pub(super) fn shown_line(mark: &str) -> String {
     let plain: String = mark.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match plain.char_indices().nth(LONGEST_LINE) {
         Some((end, _)) => format!("{}…", &plain[..end]),
@@ -101,16 +102,19 @@ fn whole_url(url: &Url) -> String {
 /// Writes a URL. One that begins with a variable keeps it; one without a scheme is of HTTP.
 fn written_url(url: &str, variables: &mut Variables) -> Option<String> {
     let url = url.trim();
-    let in_path = |part: &str| hurl::path(part);
     if url.starts_with("{{") {
-        return Some(variables.written(url, in_path));
+        return Some(variables.written(without_fragment(url), hurl::path_text));
     }
     let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
     let start = whole.find("://")? + 3;
     let end = whole[start..].find(['/', '?', '#']).map_or(whole.len(), |at| start + at);
     // Only the host itself must be plain; what follows may have placeholders.
     let (origin, _) = hurl::split_url(&whole[..end])?;
-    Some(origin + &variables.written(&whole[end..], in_path))
+    Some(origin + &variables.written(without_fragment(&whole[end..]), hurl::path_text))
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split('#').next().unwrap_or_default()
 }
 
 type Lines = Vec<(String, String)>;
@@ -172,7 +176,9 @@ fn authorization(
 /// Returns a part of an authorization: a list of pairs since v2.1, and before that an object.
 fn part_of(parts: &Value, name: &str) -> String {
     let value = match parts {
-        Value::Array(pairs) => pairs.iter().find(|pair| pair["key"] == name).map_or(&Value::Null, |pair| &pair["value"]),
+        Value::Array(pairs) => {
+            pairs.iter().find(|pair| pair["key"] == name).map_or(&Value::Null, |pair| &pair["value"])
+        }
         parts => &parts[name],
     };
     value.as_str().unwrap_or_default().to_owned()
