@@ -100,7 +100,7 @@ fn a_url_with_placeholders_needs_no_file_of_targets() {
     assert!(request.ends_with("\r\n\r\n<7|a\"b/c>"), "{request}");
 }
 
-/// All arrivals have values of their own, over both versions of HTTP, and the same ones with the same seed.
+/// Each arrival has other values, and they are the same ones with the same seed.
 #[test]
 fn each_request_has_its_built_in_values() {
     const ARRIVALS: u64 = 40;
@@ -123,7 +123,7 @@ fn each_request_has_its_built_in_values() {
             let (number, _) = rest.split_once(' ').expect("an end");
             let color = head.lines().find_map(|line| line.strip_prefix("X-Color: ")).expect("a color");
             let (uuid, now) = body.split_once(' ').expect("a time");
-            assert_eq!(head.contains(&format!("Content-Length: {}", body.len())), true, "{head}");
+            assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
             assert!(uuid.len() == 36 && now.len() == 13, "{body}");
             let value = format!("{number} {color} {uuid}");
             assert_eq!(seen.insert(seq.parse::<u64>().expect("a number"), value), None, "twice: {seq}");

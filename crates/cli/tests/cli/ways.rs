@@ -358,7 +358,7 @@ fn a_recording_is_replayed_over_http2_too() {
     assert_eq!((&run["tally"]["responses"], &run["statuses"]["200"]), (&40.into(), &40.into()), "{run}");
 }
 
-/// A collection with a login, a folder with an authorization of its own, forms, and what a flow cannot have.
+/// A collection with a login, a folder with another authorization, forms, and what a flow cannot have.
 fn collection() -> Value {
     json!({
         "info": {"name": "Shop", "schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},

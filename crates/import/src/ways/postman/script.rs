@@ -21,7 +21,7 @@ const STATUS: &str = r"pm\.response\.to\.have\.status\((\d{3})\)|pm\.expect\(pm\
 const ANSWER: &str = r"^(?:const|let|var)\s+(\w+)\s*=\s*(?:pm\.response\.json\(\)|JSON\.parse\(responseBody\));?$";
 const SET: &str = r#"^(?:pm\.(?:environment|globals|collectionVariables|variables)\.set|postman\.set(?:EnvironmentVariable|GlobalVariable))\(\s*["']([^"']+)["']\s*,\s*(pm\.response\.json\(\)|\w+)((?:\.\w+|\[\d+\]|\[["'][\w-]+["']\])+)\s*\);?$"#;
 const HEADER: &str = r#"^pm\.(?:environment|globals|collectionVariables|variables)\.set\(\s*["']([^"']+)["']\s*,\s*pm\.response\.headers\.get\(\s*["']([\w-]+)["']\s*\)\s*\);?$"#;
-/// Lines of the frame around a test, which say nothing by themselves.
+/// Lines of the frame around a test.
 const FRAME: &str = r#"^(?:pm\.test\(.*(?:\{|=>)\s*|\}\);?|\}|\);?|["']use strict["'];?)$"#;
 
 fn pattern(text: &str) -> Regex {
