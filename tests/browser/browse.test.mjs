@@ -1,7 +1,7 @@
 // The site of saved runs in a browser, used as a user does.
 
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -203,6 +203,75 @@ test("a page of another origin can neither read nor write, nor show the site in 
     await opened("/run/run-00", {}, async page => assert.match(await page.locator("h1").innerText(), /checkout/));
     await context.close();
     server.close();
+});
+
+test("picked runs are removed after a question, and no page of another origin removes any", async () => {
+    save("fast", "old", -1);
+    save("fast", "kept", -2);
+    const allowed = await started(["browse", runs, "--allow-remove", "--before", "2026-01-01"], /^http:\S+$/m);
+    const own = allowed.match[0].replace(/\/$/, "");
+    const context = await chromium.newContext();
+    const page = await context.newPage();
+    const folders = async () => (await page.goto(own), page.locator("#runs tbody input").evaluateAll(inputs => inputs.map(input => input.value)));
+    assert.deepEqual(await folders(), ["old", "kept"]);
+    await page.goto(`${own}/remove?run=kept`);
+    const token = await page.locator("input[name=token]").getAttribute("value");
+    const server = createServer((_, response) => response.setHeader("content-type", "text/html").end("<h1>elsewhere</h1>"));
+    await new Promise(done => server.listen(0, "127.0.0.1", done));
+    for (const host of ["localhost", "127.0.0.1"]) {
+        await page.goto(`http://${host}:${server.address().port}/`);
+        // Even if it knew the secret.
+        await page.evaluate(([own, token]) => fetch(`${own}/remove`, { method: "POST", mode: "no-cors", body: `token=${token}&run=kept`,
+            headers: { "content-type": "application/x-www-form-urlencoded" } }), [own, token]);
+        await page.evaluate(([own, token]) => {
+            const form = document.body.appendChild(document.createElement("form"));
+            Object.assign(form, { action: `${own}/remove`, method: "post" });
+            for (const [name, value] of [["token", token], ["run", "kept"]]) {
+                form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value }));
+            }
+            form.submit();
+        }, [own, token]);
+        await page.waitForURL(`${own}/remove`);
+        assert.match(await page.locator("body").innerText(), /answers its own pages only/);
+    }
+    server.close();
+    assert.deepEqual(await folders(), ["old", "kept"]);
+    await page.locator("input[value=old]").check();
+    await page.getByRole("button", { name: "Remove picked runs" }).click();
+    assert.match(await page.locator("#removal li").innerText(), /checkout of 2025-12-31 .*old/);
+    await page.getByRole("link", { name: "Keep them" }).click();
+    await page.locator("input[value=old]").check();
+    await page.getByRole("button", { name: "Remove picked runs" }).click();
+    await page.getByRole("button", { name: "Remove this run" }).click();
+    await page.getByText("Old is removed.").waitFor();
+    await page.getByRole("link", { name: "All runs" }).click();
+    assert.deepEqual(await folders(), ["kept"]);
+    await context.close();
+    allowed.process.kill("SIGINT");
+    await allowed.ended;
+    rmSync(join(runs, "kept"), { recursive: true });
+});
+
+test("the page of a run in progress follows it to its end", async () => {
+    const served = await started(["serve", "--scenario", "01-healthy", "--listen", "127.0.0.1:0"], /listening on (http:\S+)/);
+    const run = await started(["run", `${served.match[1]}/api`, "-r", "50", "-d", "10m", "--out", join(runs, "now")], /in flight/);
+    while (!existsSync(join(runs, "now", "checkpoint.pack"))) await new Promise(done => setTimeout(done, 50));
+    await opened("/?sort=started", {}, async page => {
+        const row = page.locator("#runs tr", { hasText: "in progress" });
+        await row.waitFor({ timeout: 60_000 });
+        await row.getByRole("link").click();
+        await page.getByText("This run is going on").waitFor();
+        const planned = page.locator("#report > #books");
+        const first = await planned.innerText();
+        await page.waitForFunction(first => document.querySelector("#books").innerText !== first, first, { timeout: 60_000 });
+        run.process.kill("SIGINT");
+        await run.ended;
+        await page.waitForFunction(() => document.querySelector("main:not([data-live]) #repeat"), null, { timeout: 60_000 });
+        assert.equal(await page.getByText("This run is going on").count(), 0);
+        assert.ok(await page.getByRole("link", { name: "All runs" }).isVisible());
+    });
+    served.process.kill("SIGINT");
+    await served.ended;
 });
 
 test("narrow, dark, and a checker of accessibility finds nothing serious", async () => {

@@ -46,7 +46,9 @@ impl Section {
 impl Document<'_> {
     pub(crate) fn html(&self) -> String {
         let has_forms = self.site.is_some_and(|site| site.has_forms);
-        let policy = format!("{POLICY}{}", if has_forms { "'self'" } else { "'none'" });
+        // Without a referrer within its site, a browser would send its forms without their origin.
+        let (forms, referrer) = if has_forms { ("'self'", "same-origin") } else { ("'none'", "no-referrer") };
+        let policy = format!("{POLICY}{forms}");
         let page = html! {
             (DOCTYPE)
             html lang="en" data-theme="auto" {
@@ -55,7 +57,7 @@ impl Document<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     meta http-equiv="Content-Security-Policy" content=(policy);
-                    meta name="referrer" content="no-referrer";
+                    meta name="referrer" content=(referrer);
                     title { (self.title) }
                     style { (PreEscaped(STYLE)) }
                     @if self.site.is_some() { style { (PreEscaped(SITE_STYLE)) } }

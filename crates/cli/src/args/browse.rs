@@ -29,6 +29,9 @@ pub struct BrowseArgs {
     /// Open the site in the browser of this desktop
     #[arg(long, conflicts_with = "export")]
     pub open: bool,
+    /// Let the site remove runs, after a question. Only on a loopback address
+    #[arg(long, conflicts_with = "export")]
+    pub allow_remove: bool,
     /// Write the site into this folder, for artifacts of a build or a web server
     #[arg(long, value_name = "DIR", help_heading = "Export")]
     pub export: Option<PathBuf>,

@@ -63,3 +63,10 @@ fn open_browser(url: &str) {
         output::note(&format!("cannot open a browser: {error}; open {url} yourself"));
     }
 }
+
+/// Returns 128 random bits as hexadecimal digits.
+pub(super) fn token() -> Result<String> {
+    let mut bits = [0; 16];
+    getrandom::getrandom(&mut bits).map_err(|error| runtime_error(format!("no randomness for the page: {error}")))?;
+    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+}

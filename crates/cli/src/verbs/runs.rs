@@ -117,15 +117,22 @@ fn remove_all(parent: &Path, runs: &[SavedRun], yes: bool) -> Result<ExitCode> {
     Ok(ExitCode::Success)
 }
 
-/// Removes a run that no process is saving.
 fn remove_one(folder: &Path) -> Result<()> {
-    let claim = Claim::on(folder)?;
-    let removed = catalog::remove(folder).map_err(|error| runtime_error(format!("cannot remove a run: {error}")))?;
-    drop(claim);
-    if let Removal::FilesOnly { left } = removed {
+    if let Some(left) = removed(folder)? {
         output::note(&format!("{} stays, because truetail did not write '{left}' in it", folder.display()));
     }
     Ok(())
+}
+
+/// Removes a run that no process is saving. Returns the name of a file for which its folder stays.
+pub(super) fn removed(folder: &Path) -> Result<Option<String>> {
+    let claim = Claim::on(folder)?;
+    let removed = catalog::remove(folder).map_err(|error| runtime_error(format!("cannot remove a run: {error}")))?;
+    drop(claim);
+    Ok(match removed {
+        Removal::Folder => None,
+        Removal::FilesOnly { left } => Some(left),
+    })
 }
 
 /// Asks on the terminal whether to remove the runs.

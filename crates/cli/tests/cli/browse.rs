@@ -206,6 +206,73 @@ fn nothing_is_written_and_no_other_site_reads() {
     assert_eq!(fs::read_dir(runs(&dir)).expect("a folder").count(), before, "only the index was there already");
 }
 
+/// Returns the token of the page that asks whether to remove a run.
+fn token(site: &Site) -> String {
+    let page = site.page("/remove?run=run-0");
+    let token = page.split("name=\"token\" value=\"").nth(1).and_then(|rest| rest.split('"').next());
+    token.expect("a token").to_owned()
+}
+
+fn post(site: &Site, headers: &str, body: &str) -> (u16, String) {
+    let length = body.len();
+    let mut stream = site.send("POST", "/remove", &format!("Content-Length: {length}\r\n{headers}"));
+    stream.write_all(body.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, answer)
+}
+
+#[test]
+fn runs_are_removed_only_by_a_page_of_the_site_and_only_if_that_was_allowed() {
+    let dir = TestDir::new();
+    days(&dir, 4);
+    let forbidden = Site::start(&dir, &[]);
+    assert!(!forbidden.page("/").contains("Remove picked"));
+    assert_eq!(forbidden.ask("GET", "/remove?run=run-0", "").0, 404);
+    assert_eq!(post(&forbidden, "", "token=&run=run-0").0, 404);
+    let open = dir.truetail(&["browse", "--allow-remove", "--listen", "0.0.0.0:0"]);
+    assert_eq!((open.code, open.stderr.lines().count()), (Some(2), 1), "{open:?}");
+
+    let site = Site::start(&dir, &["--allow-remove"]);
+    assert!(site.page("/").contains("Remove picked runs"));
+    let token = token(&site);
+    assert_ne!(token, self::token(&Site::start(&dir, &["--allow-remove"])), "each start has its own");
+    let own = format!("Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n", site.address);
+    let body = format!("token={token}&run=run-0");
+    for (headers, body) in [
+        (own.as_str(), "run=run-0"),
+        (&own, "token=&run=run-0"),
+        (&own, "token=0123456789abcdef0123456789abcdef&run=run-0"),
+        ("Origin: http://evil.example\r\n", &body),
+        ("Origin: null\r\n", &body),
+        ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\n", &body),
+        ("Sec-Fetch-Site: same-site\r\nSec-Fetch-Mode: navigate\r\n", &body),
+        ("Host: evil.example\r\n", &body),
+    ] {
+        assert_eq!(post(&site, headers, body).0, 403, "{headers}{body}");
+    }
+    for (folder, status) in [("..%2Ftemplate", 404), ("none", 404)] {
+        assert_eq!(post(&site, &own, &format!("token={token}&run={folder}")).0, status, "{folder}");
+    }
+    assert_eq!(post(&site, &own, &format!("token={token}")).0, 400);
+    assert_eq!(site.ask("GET", &format!("/remove?{body}"), "").0, 200, "a question only");
+    assert!((0..4).all(|day| runs(&dir).join(format!("run-{day}/run.json")).is_file()));
+
+    fs::write(runs(&dir).join("run-1/notes.txt"), "mine").expect("a file");
+    let claimed = fs::File::open(runs(&dir).join("run-2")).expect("a folder");
+    claimed.lock().expect("a lock");
+    let (status, page) = post(&site, &own, &format!("{body}&run=run-1&run=run-2"));
+    assert_eq!(status, 200, "{page}");
+    for part in ["Run-0 is removed", "run-1 is removed, but its folder has the file 'notes.txt'", "has not ended"] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!runs(&dir).join("run-0").exists() && !runs(&dir).join("run-1/run.json").exists());
+    assert!(runs(&dir).join("run-1/notes.txt").is_file() && runs(&dir).join("run-2/run.json").is_file());
+    assert_eq!(listed(&site.page("/")), ["run-3", "run-2"], "the list is read again at once");
+    assert!(dir.path().join("template/run.json").is_file());
+}
+
 #[test]
 fn names_stay_text() {
     let dir = TestDir::new();

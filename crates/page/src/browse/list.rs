@@ -45,6 +45,8 @@ pub struct ListPage<'a> {
     pub unreadable: &'a [(String, String)],
     /// Addresses of pages.
     pub links: Links<'a>,
+    /// True if the picked runs can be removed.
+    pub can_remove: bool,
 }
 
 /// A run in the list.
@@ -154,7 +156,10 @@ fn runs(page: &ListPage<'_>) -> Markup {
         @else if page.links.are_served() {
             form action="/compare" method="get" aria-label="Comparison" {
                 (table(page))
-                p.buttons { button type="submit" { "Compare two picked runs" } }
+                p.buttons {
+                    button type="submit" { "Compare two picked runs" }
+                    @if page.can_remove { " " button type="submit" formaction="/remove" { "Remove picked runs …" } }
+                }
             }
         } @else { (table(page)) }
         (turn(page))
@@ -173,42 +178,54 @@ fn table(page: &ListPage<'_>) -> Markup {
     let can_pick = page.links.are_served();
     html! {
         div.scroll.whole tabindex="0" role="region" aria-label="Runs" {
-            table.numbers.runs {
-                thead {
-                    tr {
-                        @if can_pick { th.w scope="col" { "Pick" } }
-                        th.w scope="col" { "Run" }
-                        th.w scope="col" { "Verdict" }
-                        @for head in ["p50", "p99", "Max"] { th scope="col" { (head) } }
-                        th.w scope="col" { "p99 over time" }
-                        th scope="col" { "Errors" }
-                        th.w scope="col" { "Gates" }
+            // The roles remain when a narrow window shows each row as a block.
+            table.numbers.runs role="table" {
+                thead role="rowgroup" {
+                    tr role="row" {
+                        @if can_pick { (head("Pick", true)) }
+                        @for (text, is_word) in HEADS { (head(text, is_word)) }
                     }
                 }
-                tbody { @for row in &page.rows { (line(row, page.links)) } }
+                tbody role="rowgroup" { @for row in &page.rows { (line(row, page.links)) } }
             }
         }
     }
 }
 
+/// Heads of the columns after the picks, and whether they hold words.
+const HEADS: [(&str, bool); 8] = [
+    ("Run", true),
+    ("Verdict", true),
+    ("p50", false),
+    ("p99", false),
+    ("Max", false),
+    ("p99 over time", true),
+    ("Errors", false),
+    ("Gates", true),
+];
+
+fn head(text: &str, is_word: bool) -> Markup {
+    html! { th.w[is_word] scope="col" role="columnheader" { (text) } }
+}
+
 fn line(row: &ListedRow<'_>, links: Links<'_>) -> Markup {
     let words = run_words(row.run);
     html! {
-        tr {
+        tr role="row" {
             @if links.are_served() {
-                td.w {
+                td.w.pick role="cell" {
                     input type="checkbox" name="run" value=(row.run.folder)
                         aria-label={ "Pick " (words.name) " of " (words.started) };
                 }
             }
-            th.w scope="row" { (named(&words, links.run(&row.run.folder), row.run)) }
-            td.w { (verdict(row, &words)) }
-            td { (words.p50) }
-            td { (words.p99) }
-            td { (words.max) }
-            td.w { (PreEscaped(spark(&row.shape, &format!("p99 over the run, at most {}", words.max)))) }
-            td { (words.errors) }
-            td.w { (gates(row.run, &words)) }
+            th.w scope="row" role="rowheader" { (named(&words, links.run(&row.run.folder), row.run)) }
+            td.w role="cell" { (verdict(row, &words)) }
+            td role="cell" data-name="p50" { (words.p50) }
+            td role="cell" data-name="p99" { (words.p99) }
+            td role="cell" data-name="Max" { (words.max) }
+            td.w role="cell" { (PreEscaped(spark(&row.shape, &format!("p99 over the run, at most {}", words.max)))) }
+            td role="cell" data-name="Errors" { (words.errors) }
+            td.w role="cell" { (gates(row.run, &words)) }
         }
     }
 }

@@ -6,16 +6,19 @@
 //! | `links` | addresses of pages, on a server or among exported files |
 //! | `list` | the list of runs |
 //! | `series` | a series of runs with its changes |
+//! | `removal` | asks whether to remove runs |
 //! | `message` | a page with a sentence |
 
 mod links;
 mod list;
 mod message;
 mod query;
+mod removal;
 mod series;
 
 pub use links::{ExportedPages, Links};
 pub use list::{ListPage, ListedRow, ListedSeries, list_page, list_update};
 pub use message::message_page;
 pub use query::{RunQuery, pairs};
+pub use removal::removal_page;
 pub use series::{SeriesPage, SeriesRun, series_page};

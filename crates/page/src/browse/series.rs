@@ -148,8 +148,8 @@ fn member_row(page: &SeriesPage<'_>, at: usize, member: &Member) -> Markup {
     html! {
         tr {
             th.w scope="row" { (at + 1) }
-            td.w { (run.map_or("", |run| &run.started)) }
-            td.w {
+            td.w.line { (run.map_or("", |run| &run.started)) }
+            td.w.line {
                 @match page.links.run(&member.folder) {
                     Some(address) => a href=(address) { (member.folder) },
                     None => { (member.folder) }

@@ -17,7 +17,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Time without events after which a comment is sent, to detect that a client has gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// A page may hold its own script and style, loads nothing from elsewhere, and is not shown in frames of other pages.
-const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
+const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
     Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action ";
 
@@ -76,10 +76,11 @@ fn write_response(
     };
     let connection = if keeps_alive { "keep-alive" } else { "close" };
     let reason = reason(status);
-    let forms = if has_forms { "'self'" } else { "'none'" };
+    // Without a referrer within this site, a browser would send its forms without their origin.
+    let (forms, referrer) = if has_forms { ("'self'", "same-origin") } else { ("'none'", "no-referrer") };
     let head = format!(
         "HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\n{length}Connection: {connection}\r\n\
-         {HEADERS}{forms}\r\n\r\n"
+         Referrer-Policy: {referrer}\r\n{HEADERS}{forms}\r\n\r\n"
     );
     let deadline = Instant::now() + WRITE_TIME;
     write_until(stream, head.as_bytes(), deadline)?;

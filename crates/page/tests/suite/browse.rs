@@ -7,7 +7,8 @@ use truetail_analysis::history::{Change, History, Member, PercentileHistory, Poi
 use truetail_model::workload::LoadModelKind;
 use truetail_page::SitePlace;
 use truetail_page::browse::{
-    Links, ListPage, ListedRow, ListedSeries, RunQuery, SeriesPage, SeriesRun, list_page, list_update, series_page,
+    Links, ListPage, ListedRow, ListedSeries, RunQuery, SeriesPage, SeriesRun, list_page, list_update, removal_page,
+    series_page,
 };
 use truetail_page::text::visible;
 use truetail_run::catalog::{ListedGate, ListedLoad, ListedTime, ListedTimes, SavedRun};
@@ -49,6 +50,7 @@ fn list_with(text: &str) -> (String, String) {
         more_series: 1,
         unreadable: &[(text.to_owned(), text.to_owned())],
         links: Links::Served,
+        can_remove: true,
     };
     let site = SitePlace { has_forms: true, events: Some("/events?seen=1".to_owned()), ..SitePlace::default() };
     (list_page(&page, &site), list_update(&page))
@@ -76,9 +78,14 @@ fn series_with(text: &str) -> String {
     series_page(&page, &SitePlace { links: vec![(text.to_owned(), text.to_owned())], ..SitePlace::default() })
 }
 
+fn removal_with(text: &str) -> String {
+    let site = SitePlace { has_forms: true, ..SitePlace::default() };
+    removal_page(&[&saved(text, 1)], "token", &site)
+}
+
 /// Checks that the pages have the same elements and attributes as with a harmless text, and show this text.
 fn is_shown_as_text(text: &str) {
-    for page_with in [|text: &str| list_with(text).0, series_with] {
+    for page_with in [|text: &str| list_with(text).0, series_with, removal_with] {
         let html = page_with(text);
         assert!(!html.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')), "{text:?}");
         let page = parsed(&html);

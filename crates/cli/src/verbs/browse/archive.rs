@@ -96,6 +96,11 @@ impl Archive {
         Ok(Arc::clone(&watched.listing))
     }
 
+    /// Makes the next look at the folder due.
+    pub(super) fn look_again(&self) {
+        self.watched().next_look = Instant::now();
+    }
+
     /// Returns the path of a run of the listing, after a check that nothing in it leads elsewhere.
     pub(super) fn path(&self, run: &SavedRun) -> Answer<PathBuf> {
         let path = self.parent.join(&run.folder);

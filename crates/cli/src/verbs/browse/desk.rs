@@ -12,6 +12,8 @@ const LONGEST_KEPT: usize = 8 << 20;
 /// memory is bounded.
 pub(super) struct Desk {
     pub(super) archive: Archive,
+    /// Secret that a page sends to remove runs; `None` if nothing can be removed.
+    pub(super) token: Option<String>,
     drawn: Mutex<Vec<Drawn>>,
 }
 
@@ -23,8 +25,8 @@ struct Drawn {
 }
 
 impl Desk {
-    pub(super) fn new(archive: Archive) -> Desk {
-        Desk { archive, drawn: Mutex::default() }
+    pub(super) fn new(archive: Archive, token: Option<String>) -> Desk {
+        Desk { archive, token, drawn: Mutex::default() }
     }
 
     /// Returns the page at an address for a version of the listing, and draws it if necessary.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use truetail_page::browse::{Links, RunQuery, list_update};
+use truetail_page::browse::{Links, ListPage, RunQuery, list_update};
 use truetail_page::web::{Event, EventSource, NextEvent};
 use truetail_page::{live_update, run_page};
 use truetail_run::catalog::SavedRun;
@@ -31,6 +31,7 @@ impl ListEvents {
         self.seen = listing.version;
         let mut query = self.query.clone();
         let page = page_of_list(&self.desk.archive, &listing, &mut query, Links::Served);
+        let page = ListPage { can_remove: self.desk.token.is_some(), ..page };
         Ok(Some(Event { name: "update", data: list_update(&page).into() }))
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn page_of_list<'a>(
         series: series.iter().take(MOST_SERIES).map(|(key, runs)| line(key, runs)).collect(),
         unreadable: &listing.unreadable,
         links,
+        can_remove: false,
     }
 }
 

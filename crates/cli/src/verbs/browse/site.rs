@@ -8,13 +8,15 @@
 //! | `/series?of=NAME` | the runs of a name or URL |
 //! | `/events?…`, `/events/run/FOLDER` | updates of the list, and of a run in progress |
 //!
-//! Nothing can be written. A folder counts only if it is in the list.
+//! | `/remove?run=FOLDER` | with `--allow-remove`: asks whether to remove runs; a POST with its token does |
+//!
+//! Nothing else can be written. A folder counts only if it is in the list.
 
 use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 use truetail_page::SitePlace;
-use truetail_page::browse::{Links, RunQuery, list_page, message_page, pairs};
+use truetail_page::browse::{Links, ListPage, RunQuery, list_page, pairs};
 use truetail_page::run_page;
 use truetail_page::web::{Handler, Request, Response};
 
@@ -22,14 +24,17 @@ use super::archive::{Answer, Archive, Problem};
 use super::desk::Desk;
 use super::events::{ListEvents, RunEvents};
 use super::listing::page_of_list;
+use super::message::message;
 use super::pages::{Anyway, ReadRun, page_of_pair, page_of_run, place_of_run, read_series};
+use super::removal;
 
 /// The site.
 pub(super) struct Site(Arc<Desk>);
 
 impl Site {
-    pub(super) fn new(archive: Archive) -> Site {
-        Site(Arc::new(Desk::new(archive)))
+    /// Creates the site. With a secret `token`, its pages can remove runs.
+    pub(super) fn new(archive: Archive, token: Option<String>) -> Site {
+        Site(Arc::new(Desk::new(archive, token)))
     }
 
     fn archive(&self) -> &Archive {
@@ -47,6 +52,7 @@ impl Site {
             "/events" => self.list_events(query),
             "/compare" => self.compare(query),
             "/series" => self.series(query),
+            "/remove" => removal::page(&self.0, query),
             path => match (path.strip_prefix("/run/"), path.strip_prefix("/events/run/")) {
                 (Some(folder), _) => self.run(&decoded(folder)),
                 (None, Some(folder)) => self.run_events(decoded(folder)),
@@ -60,6 +66,7 @@ impl Site {
         let listing = archive.listing()?;
         let mut query = RunQuery::parse(query);
         let page = page_of_list(archive, &listing, &mut query, Links::Served);
+        let page = ListPage { can_remove: self.0.token.is_some(), ..page };
         let events = format!("/events?seen={}&{}", listing.version, page.query.to_query());
         let site = SitePlace { events: Some(events), has_forms: true, ..SitePlace::default() };
         Ok(Response::html(list_page(&page, &site)).with_forms())
@@ -129,17 +136,24 @@ impl Site {
 
 impl Handler for Site {
     fn handle(&self, request: &Request) -> Response {
-        if !matches!(request.method.as_str(), "GET" | "HEAD") {
-            return Response::error(405, "only GET and HEAD are answered");
-        }
         if is_part_of_a_foreign_page(request) {
             return Response::error(403, "this server answers its own pages only");
         }
-        self.answer(request).unwrap_or_else(|Problem(status, sentence)| {
-            let links = vec![("All runs".to_owned(), "/".to_owned())];
-            let site = SitePlace { links, ..SitePlace::default() };
-            Response::html(message_page("No such page", &format!("{sentence}."), &site)).with_status(status)
-        })
+        let answer = match (request.method.as_str(), request.path.as_str()) {
+            ("GET" | "HEAD", _) => self.answer(request),
+            ("POST", "/remove") => removal::remove(&self.0, request),
+            _ => return Response::error(405, "only GET and HEAD are answered"),
+        };
+        answer.unwrap_or_else(|Problem(status, sentence)| message(title_of(status), &sentence).with_status(status))
+    }
+}
+
+fn title_of(status: u16) -> &'static str {
+    match status {
+        400 => "That is no question",
+        403 => "That is not allowed",
+        404 => "No such page",
+        _ => "That did not work",
     }
 }
 
