@@ -10,7 +10,6 @@ use crate::flow::Flow;
 use crate::how_far::SessionReach;
 use crate::pass::Pass;
 use crate::step::Step;
-use crate::syntax::Delay;
 
 /// Next action of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -182,14 +181,7 @@ impl Course {
             return None;
         };
         let step = &flow.steps[*next as usize];
-        let think = match step.delay {
-            None => Nanos::ZERO,
-            Some(Delay::Fixed(time)) => time,
-            Some(Delay::Exponential(mean)) => {
-                self.random = mix64(self.random);
-                exponential(mean, self.random)
-            }
-        };
+        let think = step.delay.map_or(Nanos::ZERO, |delay| delay.time(&mut self.random));
         Some((step, self.plan_step(*next, think)))
     }
 
@@ -244,10 +236,4 @@ impl Course {
             Outcome::Malformed(_) | Outcome::Response { .. } => SessionOutcome::Early(EarlyEnd::Malformed),
         });
     }
-}
-
-/// Returns an exponentially distributed time from 64 random bits.
-fn exponential(mean: Nanos, bits: u64) -> Nanos {
-    let uniform = ((bits >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
-    Nanos((-uniform.ln() * mean.0 as f64) as u64)
 }

@@ -1,5 +1,6 @@
 //! The syntax of a flow, as parsed from a Hurl file.
 
+use truetail_model::random::mix64;
 use truetail_model::time::Nanos;
 
 use crate::evaluate::predicate::Predicate;
@@ -83,6 +84,26 @@ pub(crate) enum Delay {
     Fixed(Nanos),
     /// An exponentially distributed time with this mean.
     Exponential(Nanos),
+    /// A time between these two, each equally likely.
+    Uniform(Nanos, Nanos),
+}
+
+impl Delay {
+    /// Returns the time. `random` is the source of random numbers, which a constant time leaves as it is.
+    pub(crate) fn time(self, random: &mut u64) -> Nanos {
+        // Uniform in (0, 1].
+        let mut draw = || {
+            *random = mix64(*random);
+            ((*random >> 11) as f64 + 1.0) / (1_u64 << 53) as f64
+        };
+        match self {
+            Delay::Fixed(time) => time,
+            Delay::Exponential(mean) => Nanos((-draw().ln() * mean.0 as f64) as u64),
+            Delay::Uniform(shortest, longest) => {
+                shortest + Nanos((draw() * longest.saturating_sub(shortest).0 as f64) as u64)
+            }
+        }
+    }
 }
 
 /// The value that a variable is set to.

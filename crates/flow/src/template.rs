@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::{Regex, RegexBuilder};
 use truetail_checks::BoundedPath;
-use truetail_requests::BuiltIn;
+use truetail_requests::{BuiltIn, ValueSource};
 
 use crate::evaluate::convert;
 use crate::scope::{Scope, VariableId};
@@ -158,6 +158,8 @@ pub(crate) enum Filter {
     First,
     Last,
     Nth(i64),
+    /// A random item of a list, which Hurl does not have.
+    RandomItem,
     Regex(RegexPattern),
     JsonPath(JsonPathPattern),
     Replace(Template, Template),
@@ -193,6 +195,7 @@ impl Filter {
             Filter::First => convert::nth(&value, 0),
             Filter::Last => convert::nth(&value, -1),
             Filter::Nth(nth) => convert::nth(&value, *nth),
+            Filter::RandomItem => convert::any(&value, scope.draw()),
             Filter::ToInt => convert::to_int(&value).map(Some),
             Filter::ToFloat => convert::to_float(&value).map(Some),
             Filter::ToString => convert::to_string(&value).map(Some),

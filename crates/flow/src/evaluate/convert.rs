@@ -50,6 +50,13 @@ pub(crate) fn nth(value: &Value, nth: i64) -> Optional {
     Ok(index.and_then(|index| list.get(index)).cloned().map(Value::Json))
 }
 
+/// Returns the item of a list that these random bits choose; nothing of an empty list.
+pub(crate) fn any(value: &Value, bits: u64) -> Optional {
+    let list = list(value)?;
+    let index = (list.len() as u128 * u128::from(bits)) >> 64;
+    Ok(list.get(index as usize).cloned().map(Value::Json))
+}
+
 pub(crate) fn to_int(value: &Value) -> Converted {
     let number = match value {
         Value::Json(Json::Number(number)) => number.as_i64().or(number.as_f64().map(|number| number as i64)),

@@ -144,6 +144,7 @@ impl Parser<'_> {
             "count" => Filter::Count,
             "first" => Filter::First,
             "last" => Filter::Last,
+            "randomItem" => Filter::RandomItem,
             "nth" => Filter::Nth(self.index()?),
             "regex" => Filter::Regex(self.regex()?),
             "jsonpath" => Filter::JsonPath(self.json_path()?),

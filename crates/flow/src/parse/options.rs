@@ -132,13 +132,10 @@ impl Parser<'_> {
             match first {
                 "name" if !rest.is_empty() && rest.len() <= 100 => entry.name = Some(rest.to_owned()),
                 "stream" if rest.is_empty() => entry.options.is_stream = true,
-                "delay" => match rest.strip_prefix("exponential ") {
-                    Some(mean) => entry.options.delay = Some(Delay::Exponential(time(mean.trim()).map_err(at_line)?)),
-                    None => entry.options.delay = Some(Delay::Fixed(time(rest).map_err(at_line)?)),
-                },
+                "delay" => entry.options.delay = Some(delay(rest).map_err(at_line)?),
                 _ => {
                     let remark = shortened(remark);
-                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN', 'stream' and 'weight N'";
+                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN', 'delay uniform SHORTEST..LONGEST', 'stream' and 'weight N'";
                     return Err(at_line(format!("'# truetail: {remark}' is not understood; {help}")));
                 }
             }
@@ -158,6 +155,19 @@ pub(crate) fn typed(text: &str) -> Value {
         }
         None => Value::text(text),
     }
+}
+
+/// Parses a think time: `2s`, `exponential 2s` or `uniform 1s..3s`.
+fn delay(text: &str) -> std::result::Result<Delay, String> {
+    if let Some(mean) = text.strip_prefix("exponential ") {
+        return Ok(Delay::Exponential(time(mean.trim())?));
+    }
+    let Some(range) = text.strip_prefix("uniform ") else { return Ok(Delay::Fixed(time(text)?)) };
+    let wrong = || format!("'{range}' is no range of times; write the shortest and the longest, such as 1s..3s");
+    let (shortest, longest) = range.split_once("..").ok_or_else(wrong)?;
+    let shortest = time(shortest.trim())?;
+    let longest = time(longest.trim())?;
+    if shortest > longest { Err(wrong()) } else { Ok(Delay::Uniform(shortest, longest)) }
 }
 
 /// Parses a time. Without a unit it is in milliseconds.

@@ -10,7 +10,7 @@ use truetail_sim::SimOptions;
 
 const PATHS: [&str; 4] = ["/a", "/b", "/b/{{newUuid}}", "/c?x={{newUuid}}"];
 /// Text before a later request, and below it.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 10] = [
     ("", "[Options]\nretry: 2\nretry-interval: 20ms\n"),
     ("", "[Options]\nretry: 1\nmax-time: 4ms\nrepeat: 2\n"),
     ("", "[Options]\nlocation: true\n"),
@@ -20,6 +20,7 @@ const OPTIONS: [(&str, &str); 9] = [
     ("", "[Options]\nmax-time: 4ms\n"),
     ("", "[Options]\ndelay: 700ms\nrepeat: 2\n"),
     ("# truetail: delay exponential 50ms\n", ""),
+    ("# truetail: delay uniform 5ms..50ms\n", ""),
 ];
 const ANSWERS: [&str; 5] = [
     "",

@@ -184,6 +184,8 @@ fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
         (format!("{get}[Captures]\na: body"), 2, "[Captures]"),
         (format!("{get}X: {{{{nobody}}}}"), 1, "nobody"),
         (format!("{get}X: {{{{randomInt 1}}}}"), 2, "write two whole numbers"),
+        (format!("{get}HTTP 200\n\n# truetail: delay uniform 3s..1s\n{get}"), 4, "no range of times"),
+        (format!("{get}HTTP 200\n\n# truetail: delay uniform 3s\n{get}"), 4, "no range of times"),
         (format!("{get}X: {{{{randomChoice }}}}"), 2, "write the words"),
         (format!("{get}X: {{{{getEnv \"X\"}}}}"), 2, "getEnv"),
         (format!("{get}Content-Length: 3"), 1, "Content-Length"),

@@ -333,3 +333,32 @@ fn what_grows_without_end_is_an_outcome() {
     );
     assert_eq!(run(&server, &many).facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS));
 }
+
+/// Two sessions choose among the same items, and each asks for one of them with a number of its session.
+#[test]
+fn a_session_picks_an_item_and_has_values_without_rows() {
+    let server = Server::start(|_, asked| {
+        let is_list = asked.line.starts_with("GET /items ");
+        (200, Vec::new(), if is_list { r#"{"ids": [3, 5, 7]}"#.to_owned() } else { "{}".to_owned() })
+    });
+    let text = "GET {{host}}/items\nHTTP 200\n[Captures]\nid: jsonpath \"$.ids\" randomItem\n\n\
+        # truetail: delay uniform 1ms..2ms\n\
+        GET {{host}}/items/{{id}}?session={{seq}}&n={{randomInt 10 19}}&{{randomChoice a=1 b=1}}\nHTTP 200\n";
+    let measured = run(&server, text);
+    let sessions = measured.facts.tally.completed;
+    assert_eq!(sessions, measured.facts.tally.planned);
+    let asked = server.asked.lock().unwrap();
+    let picks: Vec<&str> = asked.iter().filter_map(|asked| asked.line.strip_prefix("GET /items/")).collect();
+    assert_eq!(picks.len() as u64, sessions);
+    for (number, pick) in picks.iter().enumerate() {
+        let (id, rest) = pick.split_once("?session=").unwrap();
+        assert!(["3", "5", "7"].contains(&id), "{pick}");
+        let (_, rest) = rest.split_once("&n=1").unwrap_or_else(|| panic!("{number}: {pick}"));
+        assert!(rest[1..].starts_with("&a=1 ") || rest[1..].starts_with("&b=1 "), "{pick}");
+    }
+    let numbers: std::collections::BTreeSet<u64> = picks
+        .iter()
+        .map(|pick| pick.split_once("?session=").unwrap().1.split('&').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(numbers.into_iter().eq(0..sessions), "each session has its number");
+}
