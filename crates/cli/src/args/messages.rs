@@ -10,8 +10,8 @@ pub struct MessageArgs {
     /// 4 or 8 bytes, be or le, before the message), or fixed:64
     #[arg(long, value_name = "FRAMING", help_heading = "Messages")]
     pub framing: Option<Framing>,
-    /// The message that a reply belongs to: order, json:/id (the same value in both), or bytes:OFFSET:LENGTH (the same
-    /// bytes in both) [default: order]
+    /// The message that a reply belongs to: order, json:/id (the same value in both), bytes:OFFSET:LENGTH (the same
+    /// bytes in both), or none: there are no replies, and a message ends when it is sent [default: order]
     #[arg(long = "match", value_name = "RULE", help_heading = "Messages")]
     pub matching: Option<Matching>,
     /// Content of each message, in hexadecimal, in place of --data; on a ws:// channel a binary message

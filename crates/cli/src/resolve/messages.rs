@@ -26,6 +26,12 @@ pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     }
 }
 
+/// Returns a note for a run whose messages have no replies.
+pub fn notes(args: &RunArgs) -> Option<String> {
+    let note = "times end when the message was handed to the system: no reply is waited for (--match none)";
+    (args.messages.matching == Some(Matching::None)).then(|| note.to_owned())
+}
+
 /// Returns the target of messages.
 ///
 /// # Errors
@@ -42,6 +48,9 @@ pub fn target(args: &RunArgs) -> Result<Target> {
         _ => (framing(args)?, content(args)?),
     };
     let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
+    if matching == Matching::None && !args.checks.checks.is_empty() {
+        return Err(usage_error("--check looks into replies, and with --match none there are none"));
+    }
     let options = MessageOptions { opening: opening(args, &channel)?, framing, matching };
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });

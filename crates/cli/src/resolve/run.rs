@@ -160,7 +160,8 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
-    let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).collect();
+    let of_messages = messages::notes(&args);
+    let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).chain(of_messages).collect();
     let script = Script::load(&args, words_for_script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);

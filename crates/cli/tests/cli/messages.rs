@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use super::support::{TestDir, assert_balanced, assert_complete};
 
@@ -70,6 +72,43 @@ fn redis_with_login() -> String {
             socket.write_all(if is_good { b"+OK\r\n" } else { b"-NOAUTH no\r\n" }).ok()?;
         }
     })
+}
+
+/// A server that never answers gets every message, each with its number.
+#[test]
+fn messages_without_replies_end_when_they_are_sent() {
+    let got = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&got);
+    let place = start(move |socket| {
+        for line in BufReader::new(socket).lines() {
+            let line = line.ok()?;
+            seen.lock().expect("no panic").push(line);
+        }
+        Some(())
+    });
+    let dir = TestDir::new();
+    let url = format!("tcp://{place}");
+    let load = ["run", &url, "-r", "400", "-n", "100", "-c", "4", "--framing", "line", "--data", "n={{seq}}"];
+    let more = ["--match", "none", "--no-preflight", "--quiet", "--json", "--no-save"];
+    let output = dir.truetail(&[&load[..], &more].concat());
+    let run = output.json();
+    assert_balanced(&run);
+    assert_eq!((&run["tally"]["planned"], &run["tally"]["responses"]), (&100.into(), &100.into()), "{output:?}");
+    assert!(run["notes"].to_string().contains("no reply is waited for"), "{}", run["notes"]);
+    // The last messages may still be on their way to the thread that reads them.
+    let all = || got.lock().expect("no panic").len() == 100;
+    for _ in 0..500 {
+        if all() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    let mut numbers: Vec<u64> =
+        got.lock().expect("no panic").iter().map(|line| line[2..].parse().expect("a number")).collect();
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq(0..100));
+    let refused = dir.truetail(&[&load[..], &more, &["--check", "body contains x"]].concat());
+    assert!(refused.code == Some(2) && refused.stderr.contains("with --match none there are none"), "{refused:?}");
 }
 
 #[test]

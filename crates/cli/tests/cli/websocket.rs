@@ -81,6 +81,9 @@ fn serve(channel: &mut WebSocket<TcpStream>, messages: &AtomicU64, channels: &At
             let code = tungstenite::protocol::frame::coding::CloseCode::Away;
             let reason = tungstenite::protocol::CloseFrame { code, reason: "tired".into() };
             channel.close(Some(reason)).ok()?;
+            // What the client sent before it saw the end of the channel has no reply.
+            while channel.read().is_ok() {}
+            return None;
         }
     }
 }

@@ -315,14 +315,17 @@ impl WithProtocol for FirstExchange {
         let mut begin = Vec::new();
         loop {
             stream.send_all(&mut conversation, &protocol, now(), &mut events);
-            match stream.receive(&mut buffer)? {
-                // A violation of the protocol shows in the events.
-                Received::Bytes(count) => {
-                    begin.extend_from_slice(&buffer[..count.min(HEAD_LIMIT.saturating_sub(begin.len()))]);
-                    let _ = conversation.receive(&mut protocol, &buffer[..count], now(), &mut events);
+            // A message without a reply ends when it is sent.
+            if !events.has_end() {
+                match stream.receive(&mut buffer)? {
+                    // A violation of the protocol shows in the events.
+                    Received::Bytes(count) => {
+                        begin.extend_from_slice(&buffer[..count.min(HEAD_LIMIT.saturating_sub(begin.len()))]);
+                        let _ = conversation.receive(&mut protocol, &buffer[..count], now(), &mut events);
+                    }
+                    Received::End => conversation.close(Closed::EndOfStream { authentic: true }, &mut events),
+                    Received::CutOff => conversation.close(Closed::EndOfStream { authentic: false }, &mut events),
                 }
-                Received::End => conversation.close(Closed::EndOfStream { authentic: true }, &mut events),
-                Received::CutOff => conversation.close(Closed::EndOfStream { authentic: false }, &mut events),
             }
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };

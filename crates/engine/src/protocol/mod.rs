@@ -249,6 +249,11 @@ impl Events {
         Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, has_limits }
     }
 
+    /// Returns true if a request ended.
+    pub(crate) fn has_end(&self) -> bool {
+        self.list.iter().any(|event| matches!(event, Event::Ended(_)))
+    }
+
     /// Returns true if sessions make requests one by one during the run, as a script says, rather than before it.
     #[inline]
     pub(crate) fn is_scripted(&self) -> bool {

@@ -9,6 +9,7 @@ use truetail_run::MessageBooks;
 
 use super::greeting::Greeting;
 use super::inbox::Inbox;
+use super::matching::Matching;
 use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::splitter::{Control, Splitter};
@@ -168,12 +169,15 @@ impl Conversation<Messages> for Channel {
     }
 
     #[inline]
-    fn sent(&mut self, _: &Messages, count: usize, _: Timestamp, events: &mut Events) {
+    fn sent(&mut self, protocol: &Messages, count: usize, _: Timestamp, events: &mut Events) {
         if let Some(greeting) = &mut self.greeting {
             return greeting.sent(count);
         }
         let was_full = self.is_full();
-        self.outbox.take(count, events);
+        let whole = self.outbox.take(count, events);
+        if protocol.options.matching == Matching::None {
+            (0..whole).for_each(|_| self.inbox.end_sent(events));
+        }
         if was_full && !self.is_full() {
             events.push(Event::RoomChanged);
         }

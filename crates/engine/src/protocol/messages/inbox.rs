@@ -109,7 +109,7 @@ impl Inbox {
                     _ if is_push => Current::Push,
                     Matching::Json(_) | Matching::Bytes { .. } => Current::Unknown,
                     Matching::Order if first.is_some() => Current::First,
-                    Matching::Order => Current::Push,
+                    Matching::Order | Matching::None => Current::Push,
                 };
                 if let Some(tag) = self.first_tag() {
                     begin_reply(tag, events);
@@ -198,6 +198,14 @@ impl Inbox {
         }
         self.open -= usize::from(waiting.is_some_and(|waiting| waiting.tag.is_some()));
         waiting
+    }
+
+    /// Ends the first message, which was sent and has no reply.
+    pub(super) fn end_sent(&mut self, events: &mut Events) {
+        let sent = self.take(self.first).and_then(|first| first.tag);
+        if let Some(tag) = sent {
+            events.end(Ended::new(tag, REPLIED, 0));
+        }
     }
 
     /// Ends every message, because the channel is lost: `begun` for a message whose reply has begun, of which

@@ -12,6 +12,8 @@ use super::limits::MAX_MESSAGE;
 pub enum Matching {
     /// Replies come in the order of the messages.
     Order,
+    /// Messages have no replies: each ends when it is sent.
+    None,
     /// Message and reply have the same JSON value at this pointer (RFC 6901).
     Json(String),
     /// Message and reply have the same bytes in this place of their content.
@@ -25,13 +27,13 @@ pub enum Matching {
 
 /// Text that is no rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is no rule to match replies; write order, json:/id or bytes:OFFSET:LENGTH")]
+#[error("'{0}' is no rule to match replies; write order, json:/id, bytes:OFFSET:LENGTH or none")]
 pub struct UnknownMatching(String);
 
 impl FromStr for Matching {
     type Err = UnknownMatching;
 
-    /// Reads `order`, `json:POINTER` or `bytes:OFFSET:LENGTH`.
+    /// Reads `order`, `none`, `json:POINTER` or `bytes:OFFSET:LENGTH`.
     fn from_str(text: &str) -> Result<Matching, UnknownMatching> {
         let number = |text: &str| text.parse().ok().filter(|number| (*number as u64) < MAX_MESSAGE);
         let bytes = |place: &str| {
@@ -41,6 +43,7 @@ impl FromStr for Matching {
         };
         let matching = match text.split_once(':') {
             None if text == "order" => Some(Matching::Order),
+            None if text == "none" => Some(Matching::None),
             Some(("json", pointer)) if pointer.is_empty() || pointer.starts_with('/') => {
                 Some(Matching::Json(pointer.to_owned()))
             }
@@ -56,6 +59,7 @@ impl fmt::Display for Matching {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Matching::Order => f.write_str("order"),
+            Matching::None => f.write_str("none"),
             Matching::Json(pointer) => write!(f, "json:{pointer}"),
             Matching::Bytes { offset, length } => write!(f, "bytes:{offset}:{length}"),
         }
@@ -71,10 +75,10 @@ pub(super) enum Key {
 }
 
 impl Matching {
-    /// Returns the key of a message, without its frame; `None` if it has none, or if replies come in order.
+    /// Returns the key of a message, without its frame; `None` if it has none, or if no key is compared.
     pub(super) fn key_of(&self, message: &[u8]) -> Option<Key> {
         match self {
-            Matching::Order => None,
+            Matching::Order | Matching::None => None,
             Matching::Bytes { offset, length } => {
                 message.get(*offset..offset + length).map(|bytes| Key::Bytes(bytes.into()))
             }
@@ -87,7 +91,7 @@ impl Matching {
 
     /// Returns true if a message has what this rule looks for. Messages without it could not be matched.
     pub fn finds_key(&self, message: &[u8]) -> bool {
-        *self == Matching::Order || self.key_of(message).is_some()
+        matches!(self, Matching::Order | Matching::None) || self.key_of(message).is_some()
     }
 }
 
@@ -97,11 +101,11 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_they_are_written() {
-        for text in ["order", "json:/id", "json:/a/0/b", "json:", "bytes:0:8", "bytes:16:4"] {
+        for text in ["order", "none", "json:/id", "json:/a/0/b", "json:", "bytes:0:8", "bytes:16:4"] {
             assert_eq!(text.parse::<Matching>().unwrap().to_string(), text);
         }
         for text in
-            ["", "none", "order:", "json", "json:id", "bytes:0", "bytes:0:0", "bytes:-1:2", "bytes:0:999999999999"]
+            ["", "nothing", "order:", "json", "json:id", "bytes:0", "bytes:0:0", "bytes:-1:2", "bytes:0:999999999999"]
         {
             assert!(text.parse::<Matching>().is_err(), "{text}");
         }

@@ -63,8 +63,10 @@ impl Outbox {
         starts < self.taken
     }
 
-    /// Records that the transport took bytes, and tells which messages started and which were sent.
-    pub(super) fn take(&mut self, count: usize, events: &mut Events) {
+    /// Records that the transport took bytes, and tells which messages started and which were sent. Returns the number
+    /// of messages that it took whole.
+    pub(super) fn take(&mut self, count: usize, events: &mut Events) -> usize {
+        let mut whole = 0;
         self.gone += count;
         self.taken += count as u64;
         if self.gone == self.bytes.len() {
@@ -77,13 +79,15 @@ impl Outbox {
                 events.push(Event::Started(tag));
             }
             if sending.ends > self.taken {
-                return;
+                break;
             }
             if let Some(tag) = sending.tag.filter(|_| had_started) {
                 events.push(Event::Sent(tag));
             }
             self.sending.pop_front();
+            whole += 1;
         }
+        whole
     }
 
     /// Forgets a message that has ended, so that no event follows.

@@ -219,6 +219,21 @@ fn broken_framing_closes_the_channel() {
 }
 
 #[test]
+fn without_replies_a_message_ends_when_it_is_sent() {
+    let mut client = Client::new("line", "none", &[b"one", b"two", b"three"]);
+    client.begin(0..3);
+    // All of the first message, and a part of the second.
+    let ended_now = |events: &[Event]| events.iter().filter_map(ended).collect::<Vec<_>>();
+    assert_eq!(ended_now(&client.send(6)), [(0, GOOD)]);
+    let (events, flow) = client.receive(b"hello\n");
+    assert_eq!((ended_now(&events), flow), (Vec::new(), Flow::Continue));
+    assert_eq!(ended_now(&client.send(usize::MAX)), [(1, GOOD), (2, GOOD)]);
+    assert_eq!(client.protocol.books.pushes, 1, "what comes is a push");
+    client.begin(0..1);
+    assert_eq!(client.close(), [(0, Outcome::Reset(Cause::ResetByPeer), Retry::Unsent)]);
+}
+
+#[test]
 fn messages_are_made_when_they_begin() {
     let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
     target.push(b"a sample");
