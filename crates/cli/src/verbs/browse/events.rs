@@ -68,10 +68,12 @@ impl RunEvents {
             let place = place_of_run(&listing, saved, Links::Served);
             Ok(serde_json::json!({ "html": run_page(&read.page().on(&place)) }).to_string())
         };
-        let data = self.desk.drawn(&format!("event {}", self.folder), listing.version, draw)?;
+        // The process may end before the next look at the folder, so both kinds of events can have one version.
+        let name = if is_in_progress { "update" } else { "end" };
+        let data = self.desk.drawn(&format!("{name} {}", self.folder), listing.version, draw)?;
         self.seen = saved.clone();
         self.has_ended = !is_in_progress;
-        Ok(Some(Event { name: if is_in_progress { "update" } else { "end" }, data: Arc::clone(&data) }))
+        Ok(Some(Event { name, data }))
     }
 }
 
