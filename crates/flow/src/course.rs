@@ -1,6 +1,5 @@
 //! Progress of a session, as far as it does not depend on the content of answers.
 
-use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EarlyEnd, SessionTrail};
