@@ -90,6 +90,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         trace: None,
         server_timing: None,
         scrapes: Vec::new(),
+        marks: Vec::new(),
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

@@ -18,6 +18,7 @@
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
 //! | [`gates`] | conditions under which a run fails, and their outcome |
+//! | `marks` | effects of the commands that a run started |
 //! | `scrapes` | request times that a service published, beside the times of its users |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
@@ -53,6 +54,7 @@ mod levels;
 mod load_timeline;
 mod long_run_variance;
 pub mod machine;
+mod marks;
 mod metric_distributions;
 pub mod never_sent;
 pub mod omission;
@@ -127,6 +129,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         reported_parts: ledger::reported_parts(run),
         ledger: ledger::ledger(run),
         scrapes,
+        marks: marks::marks(run),
         slowest: slowest::slowest(run),
         stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, streams_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),

@@ -10,6 +10,7 @@
 //! | `supervisor` | conditions that stop a run early: `--until`, `--stop-when-saturated` |
 //! | `script` | requests from a script in Lua, with the feature `script` |
 //! | `scraping` | metrics of services, read beside a run (`--scrape`) |
+//! | `events` | commands that a run starts (`--event`) |
 //! | `start` | start of a run at a given instant |
 //! | `after_load` | steps after a load, which are all tried |
 //! | `output_folder` | folder of a saved run |
@@ -31,6 +32,7 @@ mod baseline;
 mod command_line;
 mod config;
 mod error;
+mod events;
 mod export;
 mod gating;
 mod judging;

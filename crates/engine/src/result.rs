@@ -61,6 +61,7 @@ impl RunOutput {
             trace: None,
             server_timing: None,
             scrapes: Vec::new(),
+            marks: Vec::new(),
             by_target: self.by_target,
             checks: Vec::new(),
             failed_answers: Vec::new(),

@@ -21,7 +21,7 @@ pub use facts::{
     EventMark, EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap,
     GeneratorStats, GrpcBooks, GrpcConfig, GrpcKind, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi,
     LlmFacts, MAX_FAILED_ANSWERS, MAX_PARTS, MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, MachineFacts, MachineLimit,
-    MachineLook, MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause,
+    MachineLook, Mark, MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause,
     ReportedTimes, RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams,
     Scrape, ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts, SessionPart,
     SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, StartFacts,
@@ -31,10 +31,10 @@ pub use facts::{
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,
-    GateFinding, GateState, Goodput, HistogramFinding, LedgerPart, LedgerRow, LlmFindings, MetricDistributions,
-    PartQuantile, Quantile, Reason, ReportedPart, ScrapeFinding, ServiceQuantile, SessionFindings, Settling,
-    SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict,
-    VerdictState,
+    GateFinding, GateState, Goodput, HistogramFinding, LedgerPart, LedgerRow, LlmFindings, MarkFinding, MarkState,
+    MetricDistributions, PartQuantile, Quantile, Reason, ReportedPart, ScrapeFinding, ServiceQuantile, SessionFindings,
+    Settling, SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings, TargetFindings, Uncertainty,
+    Verdict, VerdictState,
 };
 pub use foreign::{
     FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts,

@@ -159,6 +159,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         trace: None,
         server_timing: None,
         scrapes: Vec::new(),
+        marks: Vec::new(),
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

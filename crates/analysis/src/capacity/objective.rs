@@ -73,6 +73,7 @@ impl FromStr for Objective {
             Subject::Mean => return refuse("a mean cannot be proven by counting requests; use a percentile"),
             Subject::CheckFailures => return refuse("checks are not part of a search; use error-rate"),
             Subject::Sessions => return refuse("sessions are not part of a search; use p99 or first-byte"),
+            Subject::Events => return refuse("events are not part of a search; use p99 or error-rate"),
             Subject::Streams => return refuse("streams are not part of a search; use p99 or first-byte"),
             Subject::Throughput => return refuse("the search itself finds the throughput; use p99 or error-rate"),
             Subject::Quantile(..) | Subject::ErrorRate | Subject::Unanswered => {}
@@ -95,7 +96,12 @@ impl BadRequest {
             Subject::Quantile(metric, q) => Some((BadRequest::Slow { metric, from_ns: first_bad }, 1.0 - q)),
             Subject::ErrorRate => Some((BadRequest::Failed, clause.limit)),
             Subject::Unanswered => Some((BadRequest::Unanswered, clause.limit)),
-            Subject::Mean | Subject::CheckFailures | Subject::Throughput | Subject::Streams | Subject::Sessions => None,
+            Subject::Mean
+            | Subject::CheckFailures
+            | Subject::Throughput
+            | Subject::Streams
+            | Subject::Sessions
+            | Subject::Events => None,
         }
     }
 }

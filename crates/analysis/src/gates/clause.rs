@@ -17,6 +17,7 @@ pub(crate) enum Subject {
     Throughput,
     Streams,
     Sessions,
+    Events,
 }
 
 /// A parsed gate.
@@ -48,6 +49,7 @@ impl Clause {
             GateMetric::Throughput => Subject::Throughput,
             GateMetric::StreamTime(..) | GateMetric::IncompleteStreams => Subject::Streams,
             GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => Subject::Sessions,
+            GateMetric::Recovery | GateMetric::Harmed => Subject::Events,
         };
         let or_equal = matches!(parsed.operator, Operator::AtLeast | Operator::AtMost);
         Ok(Clause {

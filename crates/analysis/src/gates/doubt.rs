@@ -35,6 +35,16 @@ pub(super) enum Doubt {
     NoArrivals,
     /// No check was set, or nothing was answered.
     NoChecks,
+    /// The run started no command.
+    NoEvents,
+    /// The effect of an event could not be judged.
+    EventNotJudged,
+    /// The percentile was not back within its band.
+    NotRecovered,
+    /// The end of an effect is known within an interval.
+    RecoveryInterval,
+    /// Only a part of the requests is kept.
+    SampledEffects,
     /// Answers were not read as streams.
     NoStreams,
     /// The run had no flow.
@@ -80,6 +90,13 @@ impl fmt::Display for Doubt {
                 "{arrivals} requests failed because this machine ran out of local ports or open files: limit the connections \
                  with -c, or raise ulimit -n"
             ),
+            Doubt::NoEvents => f.write_str("the run started no command: add --event COMMAND --event-at TIME"),
+            Doubt::EventNotJudged => {
+                f.write_str("the effect of an event is not known: begin it later, or raise the rate")
+            }
+            Doubt::NotRecovered => f.write_str("p99 was not back within its band: run longer after the event"),
+            Doubt::RecoveryInterval => f.write_str("the limit is inside the interval of the recovery: raise the rate"),
+            Doubt::SampledEffects => f.write_str("only a part of the requests is kept: use a shorter run"),
             Doubt::NoStreams => f.write_str("answers were not read as streams: add --stream sse or --stream chunks"),
             Doubt::NoSessions => f.write_str("no session followed a flow: add --flow FILE.hurl"),
             Doubt::NoLlm => f.write_str("answers were not read as those of a language model: add --llm openai-chat"),

@@ -11,7 +11,7 @@ use super::grammar::{self, Parsed};
 use super::message::message;
 use super::metric::{GateMetric, TimeKind};
 use super::scope::Scope;
-use super::{sessions, shares, streams, times};
+use super::{marks, sessions, shares, streams, times};
 
 /// A condition that must hold, such as `p99 < 50ms`, or a condition that fails a run, such as `p99 > 50ms`.
 #[derive(Clone, PartialEq, Debug)]
@@ -81,6 +81,11 @@ impl Gate {
         self.parsed.metric.is_about_streams()
     }
 
+    /// Returns true if the gate is about events, the commands that a run started.
+    pub fn is_about_events(&self) -> bool {
+        self.parsed.metric.is_about_events()
+    }
+
     /// Returns true if the gate is about sessions.
     pub fn is_about_sessions(&self) -> bool {
         self.parsed.metric.is_about_sessions()
@@ -131,6 +136,8 @@ impl Gate {
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),
             GateMetric::CheckFailures => shares::check_failures(run, findings),
+            GateMetric::Recovery => marks::recovery(findings),
+            GateMetric::Harmed => marks::harmed(run, findings),
             GateMetric::Throughput => shares::throughput(run, findings, scope),
         }
     }

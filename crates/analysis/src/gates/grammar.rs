@@ -5,9 +5,10 @@
 //! | METRIC of a time | `p99`, `p99.9`, `max`, `mean`; or after `response-time`, `service-time`, `first-byte` |
 //! | METRIC of streams | these after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl`, `tpot` |
 //! | METRIC of sessions | these after `session-time` |
-//! | shares as METRIC | `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `incomplete-sessions` |
-//! | other METRIC | `throughput` |
-//! | `{NAME}` after METRIC | a target, or for sessions a flow; not for `check-failures` and streams |
+//! | shares as METRIC | `error-rate`, `unanswered`, `check-failures`, `harmed` |
+//! | shares of streams and sessions | `incomplete-streams`, `incomplete-sessions` |
+//! | other METRIC | `throughput`, `recovery` |
+//! | `{NAME}` after METRIC | a target, or for sessions a flow; not for `check-failures`, streams and events |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 
@@ -30,7 +31,7 @@ pub(super) struct Parsed {
 const FORMS: &str = "write METRIC OP LIMIT: what must hold as --slo 'p99 < 50ms', what fails the run as --fail-if 'p99 > 50ms'; \
                      also service-time p99.9, error-rate (1%), throughput (950/s), max, mean, first-byte, unanswered, check-failures, and of \
                      streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams, and of sessions \
-                     session-time, incomplete-sessions";
+                     session-time, incomplete-sessions, and of events recovery (30s), harmed (1%)";
 
 /// Parses a gate.
 ///
@@ -42,7 +43,11 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let (name, operator, limit) = split(&outside).ok_or_else(malformed)?;
     let metric = metric_named(name).ok_or_else(malformed)?;
     if target.is_some() && metric.is_of_the_whole() {
-        let what = if metric.is_about_streams() { "streams" } else { "checks" };
+        let what = match metric {
+            _ if metric.is_about_streams() => "streams",
+            _ if metric.is_about_events() => "events",
+            _ => "checks",
+        };
         return Err(format!("'{}': {what} are counted for the whole run; leave {{…}} out", text.trim()));
     }
     let limit = limit_of(metric, limit).map_err(|problem| format!("'{}': {problem}", text.trim()))?;
@@ -77,6 +82,8 @@ fn metric_named(name: &str) -> Option<GateMetric> {
         "unanswered" => Some(GateMetric::Unanswered),
         "check-failures" => Some(GateMetric::CheckFailures),
         "throughput" => Some(GateMetric::Throughput),
+        "recovery" => Some(GateMetric::Recovery),
+        "harmed" => Some(GateMetric::Harmed),
         "incomplete-sessions" => Some(GateMetric::IncompleteSessions),
         "incomplete-streams" => Some(GateMetric::IncompleteStreams),
         _ => time_named(name),
@@ -137,13 +144,14 @@ fn part_of_one(percent: &str) -> Option<f64> {
 
 fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
     match metric {
-        GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) => {
+        GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) | GateMetric::Recovery => {
             text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string())
         }
         GateMetric::Throughput => text.parse::<Rate>().map(Rate::as_per_second).map_err(|error| error.to_string()),
         GateMetric::ErrorRate
         | GateMetric::Unanswered
         | GateMetric::CheckFailures
+        | GateMetric::Harmed
         | GateMetric::IncompleteStreams
         | GateMetric::IncompleteSessions => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
@@ -192,6 +200,8 @@ mod tests {
             ("error-rate > 1%", GateMetric::ErrorRate),
             ("unanswered >= 0.001", GateMetric::Unanswered),
             ("check-failures > 0.1%", GateMetric::CheckFailures),
+            ("recovery > 30s", GateMetric::Recovery),
+            ("harmed > 1%", GateMetric::Harmed),
             ("throughput < 950/s", GateMetric::Throughput),
         ] {
             assert_eq!(metric(text), expected, "{text}");

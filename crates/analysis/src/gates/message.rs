@@ -37,10 +37,13 @@ fn measured(gate: &Parsed, evidence: &Evidence) -> String {
 fn figure(gate: &Parsed, value: f64) -> String {
     match gate.metric {
         metric if metric.is_time() && value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
-        GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) => time(value),
+        GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) | GateMetric::Recovery => {
+            time(value)
+        }
         GateMetric::ErrorRate
         | GateMetric::Unanswered
         | GateMetric::CheckFailures
+        | GateMetric::Harmed
         | GateMetric::IncompleteStreams
         | GateMetric::IncompleteSessions => share(value),
         GateMetric::Throughput => rate(value),

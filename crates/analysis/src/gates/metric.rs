@@ -97,13 +97,20 @@ pub(super) enum GateMetric {
     Unanswered,
     /// Answers that failed a check, as a share in [0, 1].
     CheckFailures,
+    /// Time from a mark until p99 was back within its band, in nanoseconds.
+    Recovery,
+    /// Planned arrivals that marks harmed, as a share in [0, 1].
+    Harmed,
     /// Answers per second.
     Throughput,
 }
 
 impl GateMetric {
     pub(super) const fn is_time(self) -> bool {
-        matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_))
+        matches!(
+            self,
+            GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) | GateMetric::Recovery
+        )
     }
 
     /// Returns true if large values are good.
@@ -113,7 +120,11 @@ impl GateMetric {
 
     /// Returns true if the metric is known only for the whole run.
     pub(super) const fn is_of_the_whole(self) -> bool {
-        matches!(self, GateMetric::CheckFailures) || self.is_about_streams()
+        matches!(self, GateMetric::CheckFailures) || self.is_about_streams() || self.is_about_events()
+    }
+
+    pub(super) const fn is_about_events(self) -> bool {
+        matches!(self, GateMetric::Recovery | GateMetric::Harmed)
     }
 
     pub(super) const fn is_about_sessions(self) -> bool {

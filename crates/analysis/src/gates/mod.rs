@@ -11,7 +11,7 @@
 //! | `polarity` | conditions that must hold, and conditions that fail a run |
 //! | `clause` | the parts of a gate, for other code that reads the same form |
 //! | `bounds` | the decision that bounds allow |
-//! | `times`, `shares`, `streams`, `sessions` | the bounds of each metric |
+//! | `times`, `shares`, `streams`, `sessions`, `marks` | the bounds of each metric |
 //! | `load_effects` | effects of the verdict's reasons on these bounds |
 //! | `evidence`, `doubt`, `message` | the measured figure, in words |
 //! | `scope` | the whole run or one target |
@@ -25,6 +25,7 @@ mod evidence;
 mod gate;
 mod grammar;
 mod load_effects;
+mod marks;
 mod message;
 mod metric;
 mod outcome;

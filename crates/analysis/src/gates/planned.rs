@@ -26,6 +26,8 @@ pub struct PlannedRun<'a> {
     pub targets: Option<Vec<(String, f64)>>,
     /// True if answers are checked.
     pub has_checks: bool,
+    /// True if commands are started during the run.
+    pub has_events: bool,
     /// Reading mode of answers.
     pub reading: ReadingMode,
     /// Flows that sessions follow. Empty without flows.
@@ -60,7 +62,7 @@ impl<'a> PlannedRun<'a> {
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
         let targets = Some(offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect());
-        PlannedRun { workload, targets, has_checks, reading, flows: Vec::new(), asks_again: false }
+        PlannedRun { workload, targets, has_checks, has_events: false, reading, flows: Vec::new(), asks_again: false }
     }
 
     /// Sets every target's share to 1. Targets of a recording or a flow have unknown shares, so any of them may get all
@@ -75,6 +77,9 @@ impl<'a> PlannedRun<'a> {
     pub fn objection(&self, gate: &Gate) -> Option<String> {
         if gate.is_about_checks() && !self.has_checks {
             return Some(format!("'{gate}' needs a check, such as --check 'status == 200'"));
+        }
+        if gate.is_about_events() && !self.has_events {
+            return Some(format!("'{gate}' needs an event: --event COMMAND --event-at TIME"));
         }
         if gate.is_about_llm() && self.reading < ReadingMode::Llm {
             return Some(format!("'{gate}' needs --llm openai-chat or --llm openai-completions"));

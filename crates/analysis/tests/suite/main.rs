@@ -10,6 +10,7 @@ mod history;
 mod league;
 mod long_runs;
 mod low_rates;
+mod marks;
 mod quantiles;
 mod scenarios;
 mod scrapes;

@@ -82,6 +82,8 @@ impl Omits for OmittedByAb {
         "script",
         "scrape",
         "scrape_show",
+        "event",
+        "event_at",
         "script_allow",
         "targets",
         "curl",

@@ -38,6 +38,8 @@ pub const NOT_FOR_PROBES: &[&str] = &[
     "script",
     "scrape",
     "scrape-show",
+    "event",
+    "event-at",
     "script-allow",
     "flow",
     "replay",

@@ -17,6 +17,7 @@ pub mod completions;
 pub mod correct;
 pub mod demo;
 pub mod doctor;
+pub mod event;
 pub mod explore;
 pub mod export;
 pub mod flow;

@@ -12,6 +12,7 @@ use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::baseline::BaselineArgs;
 use super::checks::CheckArgs;
+use super::event::EventArgs;
 use super::flow::FlowArgs;
 use super::gates::GateArgs;
 use super::grpc::GrpcArgs;
@@ -181,6 +182,8 @@ pub struct RunArgs {
     pub server_timing: ServerTimingArgs,
     #[command(flatten)]
     pub scrapes: ScrapeArgs,
+    #[command(flatten)]
+    pub events: EventArgs,
     #[command(flatten)]
     pub script: ScriptArgs,
     #[command(flatten)]

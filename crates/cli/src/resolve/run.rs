@@ -17,6 +17,7 @@ use crate::args::stream::StreamName;
 use crate::baseline;
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::events::{self, Event};
 use crate::gating::{self, Gating};
 use crate::judging::Observed;
 use crate::labels::RunLabels;
@@ -97,6 +98,8 @@ pub struct BesideRun {
     pub live: LiveArgs,
     /// Services to read.
     pub scrapes: ScrapeArgs,
+    /// Commands to start.
+    pub events: Vec<Event>,
 }
 
 /// Files to write besides the run folder.
@@ -125,6 +128,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     gating.allow_errors = args.allow_errors;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     Scrapers::check(&args.scrapes)?;
+    let events = events::events(&args.events)?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
     let mut called = None;
@@ -173,6 +177,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     // The shares of requests are unknown in flows, which may repeat steps, and in recordings.
     let has_shares = replay.is_none() && flow_names.is_empty();
     let planned = PlannedRun {
+        has_events: !events.is_empty(),
         flows: flow_names,
         asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),
         ..PlannedRun::new(&plan.workload, &offered, checks.is_some(), reading)
@@ -199,7 +204,7 @@ pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
             abort_on: args.abort_on,
         },
-        beside: BesideRun { live: args.live, scrapes: args.scrapes },
+        beside: BesideRun { live: args.live, scrapes: args.scrapes, events },
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         labels,
     })

@@ -9,6 +9,7 @@ use truetail_run::Run;
 use super::prepared::{Prepared, name_of};
 use crate::baseline::Baseline;
 use crate::error::{Result, runtime_error};
+use crate::events::RunningEvents;
 use crate::judging::Judge;
 use crate::labels::RunLabels;
 use crate::live::{Checkpoints, FeedSource, LiveStates, RunningView, Watch};
@@ -98,6 +99,7 @@ impl Prepared {
             watched: views.watched(),
             for_machines,
         };
+        let events = RunningEvents::start(resolved.beside.events, &context.control);
         let scrapers = scrapers.start(&context.control, plan.workload.warmup);
         let measured = match turns {
             None => measure(&plan, context),
@@ -116,6 +118,7 @@ impl Prepared {
         }
         let (mut run, signal) = measured?;
         scrapers.end(&mut run);
+        events.end(&mut run);
         run.facts.notes.extend(script.as_ref().and_then(Script::note));
         Ok(ControlFlow::Continue(Measured { run, signal, judge, until, baseline, folder, views }))
     }

@@ -15,6 +15,7 @@ mod doc_options;
 mod docs;
 mod doctor;
 mod documented;
+mod event;
 mod explore;
 mod export;
 #[path = "../../../flow/tests/suite/server.rs"]

@@ -13,6 +13,7 @@
 //! | `answers` | statuses, errors, the first failed answers |
 //! | `targets` | targets side by side |
 //! | `ledger` | parts of the response times that the service reported |
+//! | `marks` | effects of the commands that the run started |
 //! | `scrapes` | the numbers that services published |
 //! | `slowest` | the slowest requests and the parts of their times |
 //! | `time_rows`, `wording` | rows over time; shared fragments |
@@ -22,6 +23,7 @@ mod answers;
 mod books;
 mod causes;
 mod ledger;
+mod marks;
 mod over_time;
 mod page;
 mod percentiles;
@@ -113,6 +115,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         targets::section(page),
         ledger::section(page),
         scrapes::section(page),
+        marks::section(page),
         slowest::section(page),
         Some(repeat::section(page)),
     ]

@@ -13,6 +13,7 @@
 //! | `streams` | endings of streams, and the times of their events |
 //! | `targets` | a row for each target |
 //! | `ledger` | parts of the response time that the service reported |
+//! | `marks` | effects of the commands that the run started |
 //! | `scrapes` | request times that the service published, beside the users' |
 //! | `slowest` | a row for each of the slowest requests |
 //! | `uncertainty`, `generator`, `fidelity` | additions of `--details` |
@@ -26,6 +27,7 @@ mod headline;
 mod labelled;
 mod ledger;
 mod load;
+mod marks;
 mod notes;
 mod scrapes;
 mod sessions;
@@ -45,6 +47,7 @@ pub use headline::{decision, state_of_check};
 pub use labelled::LabelledText;
 pub use ledger::{ledger_heads, ledger_parts, ledger_rows, ledger_sentences};
 pub use load::{headline, load_details, measured};
+pub use marks::{MARK_HEADS, mark_rows, mark_sentences};
 pub use notes::{notes, stopped_early};
 pub use scrapes::{SCRAPE_HEADS, scrape_messages, scrape_rows, scrape_sentences};
 pub use sessions::{
@@ -85,6 +88,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
         ledger::table(run, findings, style),
         scrapes::lines(run, findings, style),
+        marks::lines(run, findings, style),
         slowest::table(run, findings, options.details, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),

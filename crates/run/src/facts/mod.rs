@@ -10,6 +10,7 @@ mod grpc;
 mod llm;
 mod llm_finish;
 mod machine;
+mod mark;
 mod messages;
 mod mix;
 mod offered;
@@ -48,6 +49,7 @@ pub use grpc::{GrpcBooks, GrpcConfig, GrpcKind};
 pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
 pub use llm_finish::{FinishCounts, FinishReason};
 pub use machine::{ClockFacts, MachineFacts, MachineLook};
+pub use mark::Mark;
 pub use messages::{MessageBooks, MessageConfig};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
@@ -138,6 +140,9 @@ pub struct Facts {
     /// are beside them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scrapes: Vec<Scrape>,
+    /// Commands that the run started, in the order of their times; empty without `--event`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// This machine's part of a load that several machines shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stripe: Option<StripeFacts>,

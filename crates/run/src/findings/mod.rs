@@ -6,6 +6,7 @@ mod distribution;
 mod gates;
 mod ledger;
 mod llm;
+mod mark;
 mod scrape;
 mod session;
 mod settling;
@@ -23,6 +24,7 @@ pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
 pub use ledger::{LedgerPart, LedgerRow, PartQuantile, ReportedPart};
 pub use llm::{Goodput, LlmFindings};
+pub use mark::{MarkFinding, MarkState};
 pub use scrape::{HistogramFinding, ScrapeFinding, ServiceQuantile};
 pub use session::{FlowTime, SessionFindings, StepTime};
 pub use settling::{Settling, SettlingState, Shift};
@@ -68,6 +70,8 @@ pub struct Findings {
     /// Comparison of the request times that services published: for each service of the facts, an entry for each of its
     /// histograms.
     pub scrapes: Vec<Vec<HistogramFinding>>,
+    /// Effect of each mark of the facts.
+    pub marks: Vec<MarkFinding>,
     /// The slowest requests that were sent, slowest first.
     pub slowest: Vec<SlowRequest>,
     /// Times of streams, if answers were read as streams.

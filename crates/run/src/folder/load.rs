@@ -160,6 +160,7 @@ impl From<RunFile> for Facts {
             shards: run_file.shards,
             trace: run_file.trace,
             server_timing: run_file.server_timing.map(|timing| timing.facts),
+            marks: run_file.marks.into_iter().map(|mark| mark.facts).collect(),
             scrapes: run_file.scrapes.into_iter().map(ScrapeFile::into_facts).collect(),
             by_target: run_file.by_target,
             checks: run_file.checks,

@@ -1,6 +1,6 @@
 //! Merging of facts.
 
-use crate::{CheckpointFacts, Facts, Scrape, ServerTiming, SessionFacts, StartFacts, StreamFacts, first_failed};
+use crate::{CheckpointFacts, Facts, Mark, Scrape, ServerTiming, SessionFacts, StartFacts, StreamFacts, first_failed};
 
 /// Adds the facts of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -30,6 +30,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     }
     add_server_timing(whole, part.server_timing.as_ref());
     add_scrapes(whole, &part.scrapes);
+    add_marks(whole, &part.marks);
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
         && whole.seed != part.seed
     {
@@ -96,6 +97,15 @@ fn add_scrapes(whole: &mut Facts, part: &[Scrape]) {
         let note = "the numbers that services published are known by run only: the whole has none";
         add_note(&mut whole.notes, note.to_owned());
         whole.scrapes.clear();
+    }
+}
+
+/// Marks are instants of one part. Equal marks of all parts stay.
+fn add_marks(whole: &mut Facts, part: &[Mark]) {
+    if whole.marks != part {
+        let note = "the runs started different commands, or at different times: the whole has no events";
+        add_note(&mut whole.notes, note.to_owned());
+        whole.marks.clear();
     }
 }
 

@@ -8,6 +8,7 @@ use truetail_model::record::{
 };
 use truetail_model::time::Nanos;
 
+use super::mark::{MarkFile, mark_files};
 use super::scrape::{ScrapeFile, scrape_files};
 use super::session::SessionFile;
 use super::stream::StreamFile;
@@ -112,6 +113,9 @@ pub struct RunFile {
     /// Numbers that services published about themselves; omitted without `--scrape`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scrapes: Vec<ScrapeFile>,
+    /// Commands that the run started, and their effects; omitted without `--event`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<MarkFile>,
     /// The slowest requests that were sent, slowest first; empty in files of versions that did not list them.
     #[serde(default)]
     pub slowest: Vec<SlowRequest>,
@@ -318,6 +322,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         server_timing: facts.server_timing.as_ref().map(|facts| ServerTimingFile::new(facts, findings)),
         ledger: findings.ledger.clone(),
         scrapes: scrape_files(facts, findings),
+        marks: mark_files(facts, findings),
         slowest: findings.slowest.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),

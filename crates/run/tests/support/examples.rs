@@ -7,10 +7,11 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
-    HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mix, MixTarget, OfferedLoad, PartQuantile, Pause, Quantile,
-    Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape, ScrapeFinding, ServerTiming, ServiceBucket,
-    ServiceHistogram, ServiceQuantile, ServiceSeries, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest,
-    StatedQuantile, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict, VerdictState,
+    HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mark, MarkFinding, MarkState, Mix, MixTarget, OfferedLoad,
+    PartQuantile, Pause, Quantile, Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape, ScrapeFinding,
+    ServerTiming, ServiceBucket, ServiceHistogram, ServiceQuantile, ServiceSeries, Settling, SettlingState,
+    ShadowQuantile, Shift, SlowRequest, StatedQuantile, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict,
+    VerdictState,
 };
 
 /// Returns reported times of the first two requests that are kept.
@@ -123,6 +124,12 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
         server_timing: Some(server_timing(snapshot)),
         scrapes: vec![scrape()],
+        marks: vec![Mark {
+            name: "kubectl rollout restart deployment/app".to_owned(),
+            at_ns: 10_000_000_000,
+            took_ns: None,
+            problem: Some("had not ended when the run did".to_owned()),
+        }],
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
@@ -300,6 +307,17 @@ pub fn findings(run: &Run) -> Findings {
             histogram_finding(Some(25_000_000), ScrapeFinding::Understates),
             histogram_finding(None, ScrapeFinding::CannotTell),
         ]],
+        marks: vec![MarkFinding {
+            state: MarkState::NotRecovered,
+            limit_ns: Some(25_000_000),
+            requests: 9_000,
+            harmed: Some(120),
+            peak_ns: Some(900_000_000),
+            recovery_ns: None,
+            recovery_low_ns: Some(9_000_000_000),
+            recovery_high_ns: None,
+            message: "120 of 9000 requests harmed".to_owned(),
+        }],
         slowest: vec![SlowRequest {
             trace_id: Some("00000000000000075f2a1d0c3b4e9688".to_owned()),
             trace_sampled: true,

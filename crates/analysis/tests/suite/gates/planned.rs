@@ -21,6 +21,7 @@ fn planned(scenario: &Scenario) -> PlannedRun<'_> {
         workload: &scenario.workload,
         targets: Some(vec![("GET /".to_owned(), 1.0)]),
         has_checks: false,
+        has_events: false,
         flows: Vec::new(),
         asks_again: false,
         reading: ReadingMode::Whole,

@@ -49,6 +49,7 @@ pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
         // Unknown here: a file in the image may name them.
         targets: None,
         has_checks: !whole.checks.checks.is_empty(),
+        has_events: false,
         reading: stream::reading(&whole.streams),
         flows: flows().map(|flow| flow.name().to_owned()).collect(),
         asks_again: flows().any(|flow| flow.asks_again()),

@@ -1,0 +1,191 @@
+//! Commands that a run starts (`--event`).
+
+use std::env;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use truetail_engine::Control;
+use truetail_model::time::Nanos;
+use truetail_run::{Mark, Run};
+
+use crate::args::event::{EventArgs, EventCommand};
+use crate::background::BackgroundThread;
+use crate::error::{Result, runtime_error, usage_error};
+
+/// Time between two looks: whether the run has begun, and whether a command has ended.
+const LOOK: Duration = Duration::from_millis(20);
+/// Most commands of a run.
+const MOST: usize = 32;
+/// Most bytes of a command's standard error that are kept.
+const SAID: u64 = 300;
+
+/// A command and its time since the origin of the run.
+#[derive(Clone, Debug)]
+pub struct Event {
+    command: EventCommand,
+    at: Nanos,
+}
+
+/// Returns the commands in the order of their times.
+///
+/// # Errors
+/// If the numbers of commands and times differ, or a program does not exist.
+pub fn events(args: &EventArgs) -> Result<Vec<Event>> {
+    let commands = args.event.len();
+    let times = args.event_at.len();
+    if commands != times {
+        return Err(usage_error(format!(
+            "--event is given {commands} times and --event-at {times} times; give a time for each command"
+        )));
+    }
+    if commands > MOST {
+        return Err(usage_error(format!("--event may be given {MOST} times, not {commands}")));
+    }
+    args.event.iter().try_for_each(find_program)?;
+    let pairs = args.event.iter().cloned().zip(&args.event_at);
+    let mut events: Vec<Event> = pairs.map(|(command, at)| Event { command, at: *at }).collect();
+    events.sort_by_key(|event| event.at);
+    Ok(events)
+}
+
+fn find_program(command: &EventCommand) -> Result<()> {
+    let program = Path::new(&command.words[0]);
+    let folders = env::var_os("PATH").unwrap_or_default();
+    let is_path = program.components().count() > 1;
+    let exists = match is_path {
+        true => program.exists(),
+        false => env::split_paths(&folders).any(|folder| folder.join(program).exists()),
+    };
+    match exists {
+        true => Ok(()),
+        false => Err(runtime_error(format!("--event: there is no program '{}'", program.display()))),
+    }
+}
+
+type Marks = Arc<Mutex<Vec<Mark>>>;
+
+/// Commands that are started while a run goes on, each on a thread of its own that mostly sleeps.
+#[derive(Debug)]
+pub struct RunningEvents {
+    threads: Vec<BackgroundThread>,
+    marks: Marks,
+    count: usize,
+}
+
+impl RunningEvents {
+    /// Waits for the run of `control` to begin. Commands have the priority of truetail, not that of its workers.
+    pub fn start(events: Vec<Event>, control: &Control) -> RunningEvents {
+        let marks = Marks::default();
+        let count = events.len();
+        let start = |event: Event| {
+            let control = control.clone();
+            let marks = Arc::clone(&marks);
+            BackgroundThread::start("event", move |ended| {
+                if let Some(mark) = follow(&event, ended, &control) {
+                    marks.lock().unwrap_or_else(PoisonError::into_inner).push(mark);
+                }
+            })
+        };
+        let threads = events.into_iter().filter_map(|event| start(event).ok()).collect();
+        RunningEvents { threads, marks, count }
+    }
+
+    /// Adds the marks of the commands that were started. A command that has not ended goes on.
+    pub fn end(self, run: &mut Run) {
+        drop(self.threads);
+        let mut marks = std::mem::take(&mut *self.marks.lock().unwrap_or_else(PoisonError::into_inner));
+        marks.sort_by_key(|mark| mark.at_ns);
+        let missing = self.count - marks.len();
+        if missing > 0 {
+            let note =
+                format!("--event: {missing} of {} commands were not started, because the run ended first", self.count);
+            run.facts.notes.push(note);
+        }
+        run.facts.marks = marks;
+    }
+}
+
+/// Starts the command when it is due, and waits for its end. Returns `None` if the run ended before.
+fn follow(event: &Event, ended: &Receiver<()>, control: &Control) -> Option<Mark> {
+    loop {
+        let left = control.elapsed().map(|now| Duration::from(event.at.saturating_sub(now)));
+        if left.is_some_and(|left| left.is_zero()) {
+            break;
+        }
+        if ended.recv_timeout(left.unwrap_or(LOOK)) != Err(RecvTimeoutError::Timeout) {
+            return None;
+        }
+    }
+    if control.has_ended() {
+        return None;
+    }
+    let at = control.elapsed()?;
+    let mut mark = Mark { name: event.command.text.clone(), at_ns: at.0, took_ns: None, problem: None };
+    match start(&event.command) {
+        Err(error) => mark.problem = Some(format!("could not be started: {error}")),
+        Ok(child) => {
+            let (status, said) = wait(child, ended);
+            mark.took_ns = status.is_some().then(|| control.elapsed().unwrap_or(at).saturating_sub(at).0);
+            mark.problem = problem(status, &said);
+        }
+    }
+    Some(mark)
+}
+
+fn start(command: &EventCommand) -> std::io::Result<Child> {
+    let (program, arguments) = command.words.split_first().expect("a command has a word");
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()
+}
+
+/// Exit status as a text if the command failed; `None` if it had not ended when the run did.
+type Ended = Option<std::result::Result<(), String>>;
+
+fn wait(mut child: Child, ended: &Receiver<()>) -> (Ended, String) {
+    let reader = child.stderr.take().map(|stderr| thread::spawn(move || first_words(stderr)));
+    loop {
+        match child.try_wait() {
+            Ok(None) => {}
+            Ok(Some(status)) if status.success() => return (Some(Ok(())), String::new()),
+            Ok(Some(status)) => return (Some(Err(status.to_string())), said(reader)),
+            Err(error) => return (Some(Err(error.to_string())), String::new()),
+        }
+        if ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
+            return (None, String::new());
+        }
+    }
+}
+
+/// Reads everything, so that the command does not wait for a reader, and returns its beginning.
+fn first_words(mut stderr: impl Read) -> Vec<u8> {
+    let mut said = Vec::new();
+    let _ = stderr.by_ref().take(SAID).read_to_end(&mut said);
+    let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+    said
+}
+
+fn said(reader: Option<JoinHandle<Vec<u8>>>) -> String {
+    // A program that the command left behind may hold its standard error open.
+    let reader = reader.filter(|reader| {
+        (0..10).any(|_| {
+            thread::sleep(LOOK);
+            reader.is_finished()
+        })
+    });
+    let said = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+    String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned()
+}
+
+fn problem(status: Ended, said: &str) -> Option<String> {
+    match status {
+        None => Some("had not ended when the run did".to_owned()),
+        Some(Ok(())) => None,
+        Some(Err(status)) if said.is_empty() => Some(format!("failed: {status}")),
+        Some(Err(status)) => Some(format!("failed: {status}, {said}")),
+    }
+}
