@@ -19,6 +19,7 @@
 //! | [`verdict`] | whether the numbers can be trusted |
 //! | [`gates`] | conditions under which a run fails, and their outcome |
 //! | `marks` | effects of the commands that a run started |
+//! | [`modes`] | groups of slow requests that took a similar time |
 //! | `scrapes` | request times that a service published, beside the times of its users |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
@@ -56,6 +57,7 @@ mod long_run_variance;
 pub mod machine;
 mod marks;
 mod metric_distributions;
+pub mod modes;
 pub mod never_sent;
 pub mod omission;
 pub mod part_names;
@@ -130,6 +132,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         ledger: ledger::ledger(run),
         scrapes,
         marks: marks::marks(run),
+        modes: modes::modes(run),
         slowest: slowest::slowest(run),
         stream: run.facts.stream.as_ref().map(|streams| streams::findings(streams, streams_per_second)),
         sessions: run.facts.sessions.as_ref().map(sessions::findings),

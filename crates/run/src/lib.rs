@@ -32,9 +32,9 @@ pub use facts::{
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,
     GateFinding, GateState, Goodput, HistogramFinding, LedgerPart, LedgerRow, LlmFindings, MarkFinding, MarkState,
-    MetricDistributions, PartQuantile, Quantile, Reason, ReportedPart, ScrapeFinding, ServiceQuantile, SessionFindings,
-    Settling, SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings, TargetFindings, Uncertainty,
-    Verdict, VerdictState,
+    MetricDistributions, Mode, ModePlace, PartQuantile, Quantile, Reason, ReportedPart, ScrapeFinding, ServiceQuantile,
+    SessionFindings, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings,
+    TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts,

@@ -11,6 +11,7 @@ mod league;
 mod long_runs;
 mod low_rates;
 mod marks;
+mod modes;
 mod quantiles;
 mod scenarios;
 mod scrapes;

@@ -15,6 +15,7 @@
 //! | `ledger` | parts of the response times that the service reported |
 //! | `marks` | effects of the commands that the run started |
 //! | `scrapes` | the numbers that services published |
+//! | `modes` | groups of slow requests that took a similar time |
 //! | `slowest` | the slowest requests and the parts of their times |
 //! | `time_rows`, `wording` | rows over time; shared fragments |
 //! | `repeat` | command, seed and machines |
@@ -24,6 +25,7 @@ mod books;
 mod causes;
 mod ledger;
 mod marks;
+mod modes;
 mod over_time;
 mod page;
 mod percentiles;
@@ -116,6 +118,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         ledger::section(page),
         scrapes::section(page),
         marks::section(page),
+        modes::section(page),
         slowest::section(page),
         Some(repeat::section(page)),
     ]

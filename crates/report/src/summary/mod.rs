@@ -14,6 +14,7 @@
 //! | `targets` | a row for each target |
 //! | `ledger` | parts of the response time that the service reported |
 //! | `marks` | effects of the commands that the run started |
+//! | `modes` | groups of slow requests that took a similar time |
 //! | `scrapes` | request times that the service published, beside the users' |
 //! | `slowest` | a row for each of the slowest requests |
 //! | `uncertainty`, `generator`, `fidelity` | additions of `--details` |
@@ -28,6 +29,7 @@ mod labelled;
 mod ledger;
 mod load;
 mod marks;
+mod modes;
 mod notes;
 mod scrapes;
 mod sessions;
@@ -48,6 +50,7 @@ pub use labelled::LabelledText;
 pub use ledger::{ledger_heads, ledger_parts, ledger_rows, ledger_sentences};
 pub use load::{headline, load_details, measured};
 pub use marks::{MARK_HEADS, mark_rows, mark_sentences};
+pub use modes::{MODE_HEADS, mode_rows, mode_sentences};
 pub use notes::{notes, stopped_early};
 pub use scrapes::{SCRAPE_HEADS, scrape_messages, scrape_rows, scrape_sentences};
 pub use sessions::{
@@ -89,6 +92,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         ledger::table(run, findings, style),
         scrapes::lines(run, findings, style),
         marks::lines(run, findings, style),
+        modes::lines(findings, style),
         slowest::table(run, findings, options.details, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),

@@ -7,6 +7,7 @@ mod gates;
 mod ledger;
 mod llm;
 mod mark;
+mod mode;
 mod scrape;
 mod session;
 mod settling;
@@ -25,6 +26,7 @@ pub use gates::{GateFinding, GateState};
 pub use ledger::{LedgerPart, LedgerRow, PartQuantile, ReportedPart};
 pub use llm::{Goodput, LlmFindings};
 pub use mark::{MarkFinding, MarkState};
+pub use mode::{Mode, ModePlace};
 pub use scrape::{HistogramFinding, ScrapeFinding, ServiceQuantile};
 pub use session::{FlowTime, SessionFindings, StepTime};
 pub use settling::{Settling, SettlingState, Shift};
@@ -72,6 +74,8 @@ pub struct Findings {
     pub scrapes: Vec<Vec<HistogramFinding>>,
     /// Effect of each mark of the facts.
     pub marks: Vec<MarkFinding>,
+    /// Groups of slow requests that took a similar time, apart from the others; the largest first.
+    pub modes: Vec<Mode>,
     /// The slowest requests that were sent, slowest first.
     pub slowest: Vec<SlowRequest>,
     /// Times of streams, if answers were read as streams.

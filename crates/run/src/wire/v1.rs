@@ -15,7 +15,7 @@ use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, CheckpointFacts, Claims, ClosedLoopShadow, Distribution, Facts, Findings,
-    GateFinding, GeneratorStats, GrpcBooks, HostInfo, LedgerRow, MessageBooks, MetricDistributions, OfferedLoad,
+    GateFinding, GeneratorStats, GrpcBooks, HostInfo, LedgerRow, MessageBooks, MetricDistributions, Mode, OfferedLoad,
     ReportedPart, Run, RunSource, ServerTiming, Settling, Shards, SlowRequest, StartFacts, StripeFacts, TargetBooks,
     TargetFindings, TraceFacts, Uncertainty, Verdict,
 };
@@ -116,6 +116,9 @@ pub struct RunFile {
     /// Commands that the run started, and their effects; omitted without `--event`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<MarkFile>,
+    /// Groups of slow requests that took a similar time; omitted without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<Mode>,
     /// The slowest requests that were sent, slowest first; empty in files of versions that did not list them.
     #[serde(default)]
     pub slowest: Vec<SlowRequest>,
@@ -323,6 +326,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         ledger: findings.ledger.clone(),
         scrapes: scrape_files(facts, findings),
         marks: mark_files(facts, findings),
+        modes: findings.modes.clone(),
         slowest: findings.slowest.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),

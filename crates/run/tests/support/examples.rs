@@ -7,11 +7,11 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
-    HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mark, MarkFinding, MarkState, Mix, MixTarget, OfferedLoad,
-    PartQuantile, Pause, Quantile, Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape, ScrapeFinding,
-    ServerTiming, ServiceBucket, ServiceHistogram, ServiceQuantile, ServiceSeries, Settling, SettlingState,
-    ShadowQuantile, Shift, SlowRequest, StatedQuantile, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict,
-    VerdictState,
+    HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mark, MarkFinding, MarkState, Mix, MixTarget, Mode, ModePlace,
+    OfferedLoad, PartQuantile, Pause, Quantile, Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape,
+    ScrapeFinding, ServerTiming, ServiceBucket, ServiceHistogram, ServiceQuantile, ServiceSeries, Settling,
+    SettlingState, ShadowQuantile, Shift, SlowRequest, StatedQuantile, TargetBooks, TargetFindings, TraceFacts,
+    Uncertainty, Verdict, VerdictState,
 };
 
 /// Returns reported times of the first two requests that are kept.
@@ -74,6 +74,33 @@ fn scrape() -> Scrape {
     }
 }
 
+fn mark_finding(state: MarkState, recovery_ns: Option<u64>) -> MarkFinding {
+    MarkFinding {
+        state,
+        limit_ns: Some(25_000_000),
+        requests: 9_000,
+        harmed: Some(120),
+        peak_ns: Some(900_000_000),
+        recovery_ns,
+        recovery_low_ns: Some(1_900_000_000),
+        recovery_high_ns: recovery_ns,
+        message: "120 of 9000 requests harmed".to_owned(),
+    }
+}
+
+fn mode(place: ModePlace) -> Mode {
+    Mode {
+        low_ns: 300_000_000,
+        high_ns: 304_000_000,
+        requests: 40,
+        share: 0.02,
+        part: "to the first byte".to_owned(),
+        part_share: 0.99,
+        place,
+        message: "2.0% of the answers took 300.0ms to 304.0ms".to_owned(),
+    }
+}
+
 fn histogram_finding(high_ns: Option<u64>, finding: ScrapeFinding) -> HistogramFinding {
     let quantile = ServiceQuantile { q: 0.5, low_ns: 10, high_ns, dashboard_ns: 17, users_ns: high_ns };
     HistogramFinding { quantiles: vec![quantile], finding, message: "p50 is 10ns…25ns, but".to_owned() }
@@ -124,12 +151,20 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
         server_timing: Some(server_timing(snapshot)),
         scrapes: vec![scrape()],
-        marks: vec![Mark {
-            name: "kubectl rollout restart deployment/app".to_owned(),
-            at_ns: 10_000_000_000,
-            took_ns: None,
-            problem: Some("had not ended when the run did".to_owned()),
-        }],
+        marks: vec![
+            Mark {
+                name: "kubectl rollout restart deployment/app".to_owned(),
+                at_ns: 10_000_000_000,
+                took_ns: Some(300_000_000),
+                problem: None,
+            },
+            Mark {
+                name: "sync".to_owned(),
+                at_ns: 11_000_000_000,
+                took_ns: None,
+                problem: Some("had not ended when the run did".to_owned()),
+            },
+        ],
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
@@ -307,17 +342,17 @@ pub fn findings(run: &Run) -> Findings {
             histogram_finding(Some(25_000_000), ScrapeFinding::Understates),
             histogram_finding(None, ScrapeFinding::CannotTell),
         ]],
-        marks: vec![MarkFinding {
-            state: MarkState::NotRecovered,
-            limit_ns: Some(25_000_000),
-            requests: 9_000,
-            harmed: Some(120),
-            peak_ns: Some(900_000_000),
-            recovery_ns: None,
-            recovery_low_ns: Some(9_000_000_000),
-            recovery_high_ns: None,
-            message: "120 of 9000 requests harmed".to_owned(),
-        }],
+        marks: vec![
+            mark_finding(MarkState::Recovered, Some(2_000_000_000)),
+            MarkFinding {
+                limit_ns: None,
+                harmed: None,
+                peak_ns: None,
+                recovery_low_ns: None,
+                ..mark_finding(MarkState::CannotTell, None)
+            },
+        ],
+        modes: vec![mode(ModePlace::EveryNth(50)), mode(ModePlace::Within { from_ns: 5, to_ns: 7 })],
         slowest: vec![SlowRequest {
             trace_id: Some("00000000000000075f2a1d0c3b4e9688".to_owned()),
             trace_sampled: true,
