@@ -1,4 +1,5 @@
-//! Groups of slow requests that took a similar time, apart from the others and at least twice as long: `2.0 % take 300 to 304 ms`.
+//! Groups of slow requests that took a similar time, apart from the others and at least twice as long: `2.0 % take 300
+//! to 304 ms`.
 //!
 //! The hypothesis is that the density of response times does not rise beyond their main peak. Of all values in a window
 //! and in a region directly before it, the region then has at least the share that its width has. So the number of

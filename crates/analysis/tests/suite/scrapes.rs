@@ -31,7 +31,7 @@ fn finding(run: &Run, histogram: ServiceHistogram) -> HistogramFinding {
     findings(&run).scrapes[0][0].clone()
 }
 
-/// A service that stands still for a second in 20 and answers in 10 ms otherwise, at 1000 requests per second.
+/// A service that stalls once for a second and answers in 10 ms otherwise, at 1000 requests per second.
 fn stalled() -> Scenario {
     scenario("02-single-hiccup")
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::support::{TestDir, assert_balanced};
 
-/// Time for which the service stands still once the file appears.
+/// Time for which the service stalls once the file appears.
 const STALL: Duration = Duration::from_millis(1_000);
 
-/// Starts a service that answers in 5 ms, and stands still once when `file` appears.
+/// Starts a service that answers in 5 ms, and stalls once when `file` appears.
 fn serve(file: PathBuf) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

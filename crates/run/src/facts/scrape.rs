@@ -28,7 +28,7 @@ pub struct Scrape {
     pub from_ns: u64,
     /// Histograms of request times that were left out, because there were too many.
     pub left_out: u64,
-    /// Increase of the histograms and summaries of request times. In `run.json`, they stand beside their findings.
+    /// Increase of the histograms and summaries of request times. In `run.json`, they are beside their findings.
     #[serde(skip)]
     pub histograms: Vec<ServiceHistogram>,
     /// Counters and gauges that changed. They are saved in a separate file.
