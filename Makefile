@@ -19,10 +19,12 @@
 # make scenario-02   load tools through a scenario (01 … 06): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     01 to 05; then make docs-lab writes the pages of docs/lab
+# make dist   the files of a release in target/dist: static binary with man pages and completions, .deb, SHA-256 sums
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
+# make certified   the suite of situations for each adapter in examples/adapters, and the tables of docs/certified.md
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab certified dist docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -143,6 +145,14 @@ docs-lab:
 docs:
 	@tools/install.sh mdbook
 	$(PYTHON) tools/docs.py
+
+# With HTTP/2 in the server, in a folder of its own, because the features are others.
+certified:
+	$(CARGO) build --release --locked -p truetail --features serve-http2 --target-dir target/serve-http2
+	$(PYTHON) tools/certified.py --truetail target/serve-http2/release/truetail
+
+dist:
+	tools/dist.sh
 
 docs-pictures:
 	$(CARGO) build --release --locked -p truetail

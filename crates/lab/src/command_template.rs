@@ -9,8 +9,8 @@ use truetail_tools::{
 };
 
 /// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second),
-/// `{duration}` (such as `20s`) and `{seconds}` (such as `20`). If its program is a known tool, that tool's parser
-/// reads the output.
+/// `{rate/10}` (a tenth of it, for each of ten workers), `{duration}` (such as `20s`), `{seconds}` (such as `20`) and
+/// `{timeout}` (of a request, in seconds). If its program is a known tool, that tool's parser reads the output.
 pub struct CommandTemplate {
     argv: Vec<String>,
     known_tool: Option<&'static dyn Tool>,
@@ -46,17 +46,28 @@ impl CommandTemplate {
     }
 
     fn fill(&self, load: &LoadSpec) -> Vec<String> {
-        let values = [
-            ("{url}", load.url.clone()),
-            ("{origin}", load.origin().to_owned()),
-            ("{rate}", load.rate.as_per_second().to_string()),
-            ("{duration}", load.duration.to_string()),
-            ("{seconds}", load.whole_seconds().to_string()),
-        ];
-        let fill = |word: &String| values.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value));
-        self.argv.iter().map(fill).collect()
+        filled(&self.argv, load)
     }
 }
+
+/// Returns these words with the load in place of the placeholders.
+pub(crate) fn filled(words: &[String], load: &LoadSpec) -> Vec<String> {
+    let rate = load.rate.as_per_second();
+    let values = [
+        ("{url}", load.url.clone()),
+        ("{origin}", load.origin().to_owned()),
+        ("{rate}", rate.to_string()),
+        ("{rate/10}", (rate / 10.0).to_string()),
+        ("{duration}", load.duration.to_string()),
+        ("{seconds}", load.whole_seconds().to_string()),
+        ("{timeout}", load.timeout_seconds().unwrap_or(USUAL_TIMEOUT_SECONDS).to_string()),
+    ];
+    let fill = |word: &String| values.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value));
+    words.iter().map(fill).collect()
+}
+
+/// Value of `{timeout}` if the load has no timeout.
+const USUAL_TIMEOUT_SECONDS: u64 = 60;
 
 /// Returns the known tool with the name of this program. If a tool has several modes, the arguments decide.
 fn known_tool(argv: &[String]) -> Option<&'static dyn Tool> {
@@ -135,8 +146,18 @@ mod tests {
     #[test]
     fn placeholders_are_filled_in() {
         let load = load();
-        let command = template("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b} at={origin}");
-        let filled = ["-d20s", "-t", "20", "--rate=500", "http://127.0.0.1:1/api?a={b}", "at=http://127.0.0.1:1"];
+        let command =
+            template("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b} at={origin} -q{rate/10} -T{timeout}");
+        let filled = [
+            "-d20s",
+            "-t",
+            "20",
+            "--rate=500",
+            "http://127.0.0.1:1/api?a={b}",
+            "at=http://127.0.0.1:1",
+            "-q50",
+            "-T60",
+        ];
         assert_eq!(command.fill(&load)[1..], filled);
         let is_told = |words| template(words).names_the_server();
         assert!(is_told("gun --at={url}") && is_told("gun {origin}/v1") && !is_told("gun url {rate}"));

@@ -23,6 +23,7 @@ mod command_template;
 mod peak_memory;
 pub mod process;
 mod runner;
+pub mod suite;
 mod tool_files;
 mod tool_result;
 mod tool_run;

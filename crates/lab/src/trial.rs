@@ -2,8 +2,11 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use rustix::net;
 use truetail_model::time::Nanos;
 use truetail_reactor::MonotonicClock;
 use truetail_server::{Server, ServerOptions, ServerTruth};
@@ -37,6 +40,9 @@ pub fn run_trial(
     token: &CancelToken,
 ) -> io::Result<ToolRun> {
     let work = prepare_folder(folder)?;
+    if plan.refuses {
+        return run_refused(tool, found, plan, folder, &work, token);
+    }
     let truth = File::create(folder.join(TRUTH))?;
     let events = plan.stream_truth.as_ref().map(|_| File::create(folder.join(EVENTS))).transpose()?;
     let options = ServerOptions {
@@ -49,16 +55,46 @@ pub fn run_trial(
     let load = plan.load(format!("http://{}{}", server.addr(), plan.scenario.path));
     let mut run = ToolRun::new(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
     run.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
-    match invoke(tool, found, &load, &TrialFolder { folder, work: &work, token }, &mut run) {
-        Ok(ended) => run.ended = Some(ended),
-        Err(trouble) => run.trouble = Some(trouble),
-    }
+    let place = TrialFolder { folder, work: &work, token };
+    place.invoke_into(&mut run, tool, found, &load);
     note_truth(&mut run, server.stop());
-    // A cancelled run has no result. Without its record, the next run repeats it.
-    if !run.was_interrupted() && !token.is_cancelled() {
-        run.write(folder)?;
+    place.keep(run)
+}
+
+/// Runs `tool` against a port that refuses connections.
+fn run_refused(
+    tool: &dyn Tool,
+    found: &InstalledTool,
+    plan: &TrialPlan,
+    folder: &Path,
+    work: &Path,
+    token: &CancelToken,
+) -> io::Result<ToolRun> {
+    // The log of a server that saw nothing.
+    File::create(folder.join(TRUTH))?;
+    let port = ClosedPort::reserve()?;
+    let load = plan.load(format!("http://{}{}", port.address, plan.scenario.path));
+    let mut run = ToolRun::new(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
+    run.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
+    let place = TrialFolder { folder, work, token };
+    place.invoke_into(&mut run, tool, found, &load);
+    place.keep(run)
+}
+
+/// A port that is taken, so that no other program listens there, and at which nothing listens.
+struct ClosedPort {
+    address: SocketAddr,
+    _socket: OwnedFd,
+}
+
+impl ClosedPort {
+    fn reserve() -> io::Result<ClosedPort> {
+        let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None)?;
+        net::bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+        let address = net::getsockname(&socket)?;
+        let address = SocketAddr::try_from(address).map_err(io::Error::other)?;
+        Ok(ClosedPort { address, _socket: socket })
     }
-    Ok(run)
 }
 
 /// Checks that [`run_trial`] may empty `folder`: it does not exist, is empty, or belongs to an earlier trial,
@@ -139,6 +175,21 @@ fn invoke(
 }
 
 impl TrialFolder<'_> {
+    fn invoke_into(&self, run: &mut ToolRun, tool: &dyn Tool, found: &InstalledTool, load: &LoadSpec) {
+        match invoke(tool, found, load, self, run) {
+            Ok(ended) => run.ended = Some(ended),
+            Err(trouble) => run.trouble = Some(trouble),
+        }
+    }
+
+    /// Writes the record. A cancelled run has no result; without its record, the next run repeats it.
+    fn keep(&self, run: ToolRun) -> io::Result<ToolRun> {
+        if !run.was_interrupted() && !self.token.is_cancelled() {
+            run.write(self.folder)?;
+        }
+        Ok(run)
+    }
+
     fn run_tool(&self, argv: &[String], invocation: &Invocation, limit: Nanos) -> Result<ProcessExit, String> {
         let spec = || -> io::Result<ProcessSpec<'_>> {
             let stdin = match invocation.stdin.as_str() {

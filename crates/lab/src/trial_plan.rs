@@ -46,6 +46,8 @@ pub struct TrialPlan {
     /// Time after the duration until a tool that still runs counts as hung and is ended: half a minute (three minutes
     /// for streams) plus the longest response time of the truth.
     pub grace: Nanos,
+    /// No server listens: the port of the URL refuses connections.
+    pub refuses: bool,
 }
 
 impl TrialPlan {
@@ -73,7 +75,7 @@ impl TrialPlan {
         let longest = truth.answered().last().copied().unwrap_or_default();
         let stream_truth = stream_truth(&scenario);
         let startup = if stream_truth.is_some() { STREAM_STARTUP_ALLOWANCE } else { STARTUP_ALLOWANCE };
-        Ok(TrialPlan { truth, stream_truth, rate, duration, grace: startup + longest, scenario })
+        Ok(TrialPlan { truth, stream_truth, rate, duration, grace: startup + longest, refuses: false, scenario })
     }
 
     /// Returns the load that a tool must offer to `url`.

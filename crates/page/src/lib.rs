@@ -7,6 +7,7 @@
 //! | [`comparison_page`] | several runs side by side |
 //! | [`browse`] | the site of saved runs: list, series, messages |
 //! | [`audit_page`] | the audit of files of other tools |
+//! | [`suite_page`] | a load tool in the suite of situations |
 //! | [`text`] | text from outside, made visible |
 //! | `document` | the frame of every page: head, style, script, footer |
 //! | `site` | the place of a page in a site |
@@ -26,6 +27,7 @@ mod figure;
 mod run;
 mod script;
 mod site;
+mod suite;
 mod table;
 pub mod text;
 pub mod web;
@@ -34,3 +36,4 @@ pub use audit::{AuditPage, audit_page};
 pub use comparison::{ComparedRun, ComparisonPage, comparison_page};
 pub use run::{Overlay, RunPage, live_update, run_page};
 pub use site::SitePlace;
+pub use suite::suite_page;

@@ -42,6 +42,9 @@ pub struct Claims {
     pub requests: Option<u64>,
     /// Number of failed requests. The meaning of "failed" differs from tool to tool.
     pub failed: Option<u64>,
+    /// Number of answers with an error status (from 400 on), if the tool counts them apart from failed requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_answers: Option<u64>,
     /// Number of requests that the tool says it should have made and did not.
     pub dropped: Option<u64>,
     /// Requests per second.
@@ -59,6 +62,7 @@ impl Claims {
             measured: None,
             requests: None,
             failed: None,
+            error_answers: None,
             dropped: None,
             rate_per_second: None,
         }

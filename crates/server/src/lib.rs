@@ -70,3 +70,6 @@ pub use server::{Server, ServerOptions};
 pub use stream::{EventKind, StreamTruth};
 pub use tls::Certificate;
 pub use truth::{Ending, ServerTruth, Totals, TruthRow};
+
+/// Whether this build of the server speaks HTTP/2.
+pub const SPEAKS_HTTP2: bool = cfg!(feature = "http2");

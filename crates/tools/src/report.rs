@@ -50,6 +50,14 @@ impl ToolReport {
         ToolReport { requests, ..ToolReport::from_claims(claims) }
     }
 
+    /// Adds the number of answers with an error status, counted from the requests.
+    pub fn with_counted_error_answers(mut self) -> ToolReport {
+        let is_error = |outcome: Outcome| matches!(outcome, Outcome::Response { status: 400.. });
+        let count = self.requests.iter().filter(|request| is_error(request.outcome)).count();
+        self.claims.error_answers = Some(count as u64);
+        self
+    }
+
     /// Adds missing quantiles of p50, p90, p99, p99.9 and p99.99, computed from the data: the smallest value whose
     /// cumulative count reaches ⌈q·n⌉.
     pub fn with_computed_quantiles(mut self) -> ToolReport {

@@ -11,6 +11,7 @@
 //! | `streams` | one tool in the tables of streams |
 //! | `ranking` | the order of the tools |
 //! | `certificate` | the kind of a load generator |
+//! | `suite` | the judge of the situations that a load tool should report truly |
 
 mod arrivals;
 mod certificate;
@@ -20,6 +21,7 @@ mod reported;
 mod row;
 mod server_view;
 mod streams;
+mod suite;
 mod window;
 
 pub use arrivals::ArrivalAccuracy;
@@ -30,4 +32,8 @@ pub use reported::{QUANTILES, ReportedLatency, ReportedQuantile};
 pub use row::{FileAudit, LeagueRow, ReportView, ToolState, ToolUnderTest, row};
 pub use server_view::ServerView;
 pub use streams::{STREAM_QUANTILES, StreamRow, StreamView, rank_streams, stream_row};
+pub use suite::{
+    COUNT_TOLERANCE, LEAST_COUNT_TOLERANCE, LEAST_TIME_TOLERANCE, Question, SuiteEvidence, SuiteJudgement, SuiteResult,
+    SuiteRow, SuiteState, TIME_TOLERANCE, judge,
+};
 pub use window::{ObservationWindow, TimeRange, window};

@@ -1,7 +1,8 @@
 //! The quantiles that a tool printed, or that follow from the data it gave.
 
 use serde::Serialize;
-use truetail_model::record::{Metric, Snapshot};
+use truetail_model::record::{Metric, Snapshot, rank_of};
+use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
 /// The quantiles of the table. 1 is the largest value.
@@ -31,6 +32,9 @@ pub struct ReportedLatency {
     pub measured: Option<u64>,
     /// Number of these requests that failed, in the tool's own sense.
     pub failed: Option<u64>,
+    /// Number of answers with an error status, if the tool counts them apart from failed requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_answers: Option<u64>,
     /// Number of requests that the tool says it should have sent and did not.
     pub dropped: Option<u64>,
 }
@@ -46,6 +50,7 @@ impl ReportedLatency {
             mean_ns: claims.mean_ns.or_else(|| histogram.mean_ns().map(|mean| mean.round() as u64)),
             measured: claims.measured.or((count > 0).then_some(count)),
             failed: claims.failed,
+            error_answers: claims.error_answers,
             dropped: claims.dropped,
         }
     }
@@ -62,6 +67,14 @@ fn quantile(q: f64, claims: &Claims, data: &Snapshot) -> Option<ReportedQuantile
     } else {
         claims.quantile(q).map(|claimed| ReportedQuantile { q, value_ns: claimed.value_ns, printed: claimed.printed })
     };
-    let computed = || data.metric(Metric::ResponseTime).quantile(q);
-    claimed.or_else(|| computed().map(|value| ReportedQuantile { q, value_ns: value.0, printed: false }))
+    let computed = || computed(q, data).map(|value| ReportedQuantile { q, value_ns: value.0, printed: false });
+    claimed.or_else(computed)
+}
+
+/// Returns the quantile over all requests of the data. A request without an answer is slower than every answer, so a
+/// quantile among such requests is not known.
+fn computed(q: f64, data: &Snapshot) -> Option<Nanos> {
+    let answered = data.metric(Metric::ResponseTime);
+    let rank = rank_of(q, data.tally.planned.max(answered.count()));
+    (rank <= answered.count()).then(|| answered.value_at_rank(rank)).flatten()
 }

@@ -19,6 +19,7 @@ mod series;
 mod server_pauses;
 mod settling;
 mod shadow;
+mod situations;
 mod so_far;
 mod streams;
 mod support;

@@ -10,6 +10,7 @@ mod checks;
 mod compare;
 mod config;
 mod credentials;
+mod dist;
 mod doc_links;
 mod doc_options;
 mod docs;
@@ -56,6 +57,7 @@ mod starved;
 mod stopping;
 mod streams;
 mod stripes;
+mod suite;
 mod support;
 
 mod tls;

@@ -10,6 +10,7 @@
 //! | `pictures` | percentiles and single requests |
 //! | `files` | all of these as files |
 //! | `certificate` | the kind of load generator that a command is |
+//! | `suite` | the result of the suite of situations, its JSON and its badge |
 //! | `tool_listing` | the installed tools |
 
 mod certificate;
@@ -21,6 +22,7 @@ mod json;
 mod markdown;
 mod pictures;
 mod streams;
+mod suite;
 mod table;
 mod text;
 mod tool_listing;
@@ -32,6 +34,7 @@ pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use pictures::{ToolData, pictures};
+pub use suite::{suite, suite_badge, suite_json, suite_summary};
 pub use table::LeagueTable;
 pub use text::text;
 pub use tool_listing::{ToolListing, tools_table};

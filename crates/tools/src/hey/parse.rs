@@ -46,7 +46,7 @@ fn csv(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     if report.requests.len() >= MAX_RESULTS {
         report.notes.push(format!("hey keeps only its first {MAX_RESULTS} results"));
     }
-    Ok(report.with_computed_quantiles())
+    Ok(report.with_computed_quantiles().with_counted_error_answers())
 }
 
 fn request(row: &Row) -> Option<ReportedRequest> {
@@ -64,6 +64,9 @@ fn summary(text: &str) -> Result<ToolReport, ParseError> {
     if !text.ends_with(if failures.is_some() { "\n\n" } else { "\n\n\n\n" }) {
         return Err(cut_off());
     }
+    let is_error = |status: &str| status.trim().parse::<u16>().is_ok_and(|status| status >= 400);
+    let errors: Vec<_> = answers.iter().filter(|(_, status, _)| is_error(status)).copied().collect();
+    let error_answers = STDOUT.responses(&errors)?;
     let answers = STDOUT.responses(&answers)?;
     let failed = failures
         .unwrap_or_default()
@@ -76,6 +79,7 @@ fn summary(text: &str) -> Result<ToolReport, ParseError> {
         measured: Some(answers),
         requests: Some(answers.saturating_add(failed)),
         failed: Some(failed),
+        error_answers: Some(error_answers),
         rate_per_second: Some(rate(text)?),
         ..Claims::silent(LatencyFrom::Send)
     };

@@ -64,6 +64,7 @@ fn claims(run: &RunFile, latency_from: LatencyFrom) -> Claims {
         measured: Some(tally.planned),
         requests: Some(tally.issued),
         failed: Some(tally.unanswered()),
+        error_answers: Some(run.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, count)| count).sum()),
         dropped: Some(tally.never_issued),
         rate_per_second: run.throughput_per_second,
         ..Claims::silent(latency_from)

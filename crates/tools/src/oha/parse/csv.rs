@@ -23,7 +23,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Intended) };
     let notes = vec!["oha's CSV has no rows for failed and aborted requests".to_owned()];
-    Ok(ToolReport { requests, notes, ..ToolReport::from_claims(claims) }.with_computed_quantiles())
+    Ok(ToolReport { requests, notes, ..ToolReport::from_claims(claims) }
+        .with_computed_quantiles()
+        .with_counted_error_answers())
 }
 
 fn request(row: &Row) -> Option<ReportedRequest> {

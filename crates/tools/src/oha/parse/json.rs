@@ -28,6 +28,9 @@ struct Summary {
 pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let document: Document = STDOUT.json(bytes)?;
     let answers = document.status_code_distribution.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+    let is_error = |status: &str| status.parse::<u16>().is_ok_and(|status| status >= 400);
+    let with_error = document.status_code_distribution.iter().filter(|(status, _)| is_error(status));
+    let error_answers = with_error.fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
     let mut errors = Errors::default();
     document.error_distribution.iter().for_each(|(what, count)| errors.add(what, *count));
     let claims = Claims {
@@ -37,6 +40,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
         measured: Some(answers),
         requests: Some(answers.saturating_add(errors.failed).saturating_add(errors.aborted)),
         failed: Some(errors.failed),
+        error_answers: Some(error_answers),
         rate_per_second: Some(document.summary.requests_per_sec).filter(|rate| rate.is_finite()),
         ..Claims::silent(LatencyFrom::Send)
     };

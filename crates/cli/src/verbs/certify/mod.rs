@@ -1,5 +1,7 @@
 //! `truetail certify`: tells what kind of load generator a command is.
 
+mod suite;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,9 @@ const USUAL_DURATION: Nanos = Nanos::from_secs(20);
 /// # Errors
 /// If the command has no `{url}` or `{origin}` or is not found, no server can be started, or files cannot be written.
 pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
+    if args.suite {
+        return suite::suite(&args);
+    }
     let command = CommandTemplate::new(args.command.clone());
     if !command.names_the_server() {
         return Err(usage_error(
