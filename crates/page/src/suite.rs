@@ -24,7 +24,7 @@ pub fn suite_page(result: &SuiteResult) -> String {
     };
     let footer = html! { p.faint { "Made by truetail " (env!("CARGO_PKG_VERSION")) "." } };
     let title = format!("{title} – truetail");
-    Document { title: &title, header, sections: &sections, footer, live: false }.html()
+    Document { title: &title, header, sections: &sections, footer, live: None, site: None }.html()
 }
 
 fn situations(result: &SuiteResult) -> Markup {

@@ -80,13 +80,14 @@ fn a_tail_passes_if_it_is_true_and_was_not_made_up() {
     let short = judged(question, &stall, &tool(says(10, 12), all()));
     assert_state(&short, SuiteState::Fail, "500 of 500 requests");
     assert!(short.error_pct.is_some_and(|error| (error + 98.68).abs() < 0.01), "{short:?}");
-    // A closed loop sent nothing while the service stood still.
+    // A closed loop sent nothing during the stall.
     let waits = || {
         let at = (0..5_000u64).map(|n| n * 2 * MS).filter(|at| !(4_010 * MS..5_000 * MS).contains(at));
         ServerView::new(at.map(|at| (at, Some(at + 10 * MS))).collect())
     };
     let filled = Claims { latency_from: LatencyFrom::BackFilled, ..says(10, 905) };
-    assert_state(&judged(question, &stall, &tool(filled, waits())), SuiteState::Fail, "never sent");
+    assert_state(&judged(question, &stall, &tool(filled, waits())), SuiteState::Fail, "filled in afterwards");
+    assert_state(&judged(question, &stall, &tool(says(10, 905), waits())), SuiteState::Fail, "near by chance");
     assert_state(&judged(question, &stall, &tool(says(10, 12), waits())), SuiteState::Fail, "5 of 500");
     // No figure, and no tool.
     let silent = Claims { failed: Some(0), ..Claims::silent(LatencyFrom::Send) };

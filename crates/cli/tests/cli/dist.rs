@@ -23,7 +23,7 @@ fn ending<'a>(files: &'a [PathBuf], end: &str) -> Option<&'a PathBuf> {
     files.iter().find(|file| file.to_string_lossy().ends_with(end))
 }
 
-/// Packs a small stand-in: a script that calls the binary, because the debug build has hundreds of megabytes.
+/// Packs a script that calls the binary, because the debug build has hundreds of megabytes.
 #[test]
 fn packing_twice_gives_the_same_bytes_and_what_is_packed_runs() {
     let has = |program: &str| Command::new(program).arg("--version").output().is_ok();

@@ -89,10 +89,16 @@ fn millis(ns: u64) -> String {
 }
 
 fn figures(run: &ForeignRun) -> String {
-    let Claims { latency_from, quantiles, mean_ns, max_ns, measured, requests, failed, dropped, rate_per_second } =
-        &run.claims;
+    let Claims { latency_from, quantiles, mean_ns, max_ns, rate_per_second, .. } = &run.claims;
+    let Claims { measured, requests, failed, error_answers, dropped, .. } = &run.claims;
     let mut parts = vec![format!("from {latency_from:?}")];
-    let counts = [("measured", measured), ("made", requests), ("failed", failed), ("dropped", dropped)];
+    let counts = [
+        ("measured", measured),
+        ("made", requests),
+        ("failed", failed),
+        ("error answers", error_answers),
+        ("dropped", dropped),
+    ];
     parts.extend(counts.iter().filter_map(|(name, count)| Some(format!("{} {name}", (**count)?))));
     parts.extend(rate_per_second.map(|rate| format!("{rate}/s")));
     parts.extend(quantiles.iter().map(|one| {
