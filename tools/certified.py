@@ -77,6 +77,8 @@ def main():
         for name in given.adapters or sorted(file.stem for file in ADAPTERS.glob("*.toml")):
             run(given.truetail.resolve(), name)
     results = [json.loads(file.read_text()) for file in sorted(RESULTS.glob("*.json"))]
+    if not results:
+        sys.exit(f"there are no results in {RESULTS}")
     results.sort(key=lambda result: (-result["passed"], result["failed"], result["tool"]))
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END, 1)[1]

@@ -41,9 +41,15 @@ pub(crate) fn described(report: &Result<ToolReport, ParseError>) -> Vec<String> 
         Ok(report) => report,
         Err(error) => return vec![complaint(error)],
     };
-    let Claims { quantiles, mean_ns, max_ns, measured, requests, failed, dropped, rate_per_second, latency_from } =
-        &report.claims;
-    let counts = [("measured", measured), ("requests", requests), ("failed", failed), ("dropped", dropped)];
+    let Claims { quantiles, mean_ns, max_ns, rate_per_second, latency_from, .. } = &report.claims;
+    let Claims { measured, requests, failed, error_answers, dropped, .. } = &report.claims;
+    let counts = [
+        ("measured", measured),
+        ("requests", requests),
+        ("failed", failed),
+        ("error answers", error_answers),
+        ("dropped", dropped),
+    ];
     let mut figures: Vec<_> = report.version.iter().map(|version| format!("version {version}")).collect();
     figures.push(format!("latency from {latency_from:?}"));
     figures.extend(counts.iter().filter_map(|(name, count)| Some(format!("{name} {}", (**count)?))));
