@@ -25,9 +25,35 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
         "run_folder" => vec![run_folder()?],
         "scenario" => scenarios()?,
         "flow" => flows()?,
+        "scrape" => pages_of_metrics(),
+        "timing" => SERVER_TIMING.iter().map(|value| value.as_bytes().to_vec()).collect(),
         "ways" => ways()?,
         _ => return Ok(None),
     }))
+}
+
+const SERVER_TIMING: [&str; 4] = [
+    "db;dur=53.2, app;desc=\"a, \\\"b\";dur=1e3",
+    "cache, total ; dur = 5 ; desc=x",
+    "header:x-time:ms",
+    ";;dur=1,\"a\";dur,,x;dur=\"2\"",
+];
+
+/// Two pages of a service, with a metric of each kind.
+fn pages_of_metrics() -> Vec<Vec<u8>> {
+    let page = |count: u64| {
+        format!(
+            "# HELP up Help.\n# TYPE http_request_duration_seconds histogram\n\
+             http_request_duration_seconds_bucket{{path=\"/a\\n\",le=\"0.1\"}} {count}\n\
+             http_request_duration_seconds_bucket{{path=\"/a\\n\",le=\"+Inf\"}} {count} 17 # {{id=\"x\"}} 0.2\n\
+             http_request_duration_seconds_sum{{path=\"/a\\n\"}} 1.5\n\
+             # TYPE rpc_server_seconds summary\nrpc_server_seconds{{quantile=\"0.99\"}} NaN\n\
+             rpc_server_seconds_count {count}\n# TYPE jobs counter\njobs_total {count}\n\
+             {{\"a.b\",c=\"d\"}} -Inf\n# EOF\n"
+        )
+        .into_bytes()
+    };
+    vec![page(1), [page(1), page(9), page(3)].join(SEPARATOR)]
 }
 
 /// A schema with a field of each kind: as a descriptor set, and as the answers of a server.
