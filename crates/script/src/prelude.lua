@@ -47,6 +47,35 @@ function load(chunk, name, _, ...)
   return load_text(chunk, name, "t", ...)
 end
 
+-- wrk and wrk2 run Lua 5.1, which has these names, and whose %d takes a number with a fraction.
+unpack = table.unpack
+loadstring = load
+
+function math.pow(base, exponent)
+  return base ^ exponent
+end
+
+function table.getn(list)
+  return #list
+end
+
+local format = string.format
+function string.format(text, ...)
+  if type(text) ~= "string" then
+    return format(text, ...)
+  end
+  local values = { ... }
+  local nth = 0
+  for kind in text:gsub("%%%%", ""):gmatch("%%[-+ #0-9.]*(%a)") do
+    nth = nth + 1
+    local number = tonumber(values[nth])
+    if kind:find("[cdiouxX]") and math.type(number) == "float" then
+      values[nth] = number < 0 and math.ceil(number) or math.floor(number)
+    end
+  end
+  return format(text, table.unpack(values, 1, select("#", ...)))
+end
+
 wrk.lookup, wrk.connect = host.lookup, host.connect
 
 if not host.allows_io then

@@ -191,6 +191,28 @@ mod with_the_feature {
         assert_eq!(lines, expected, "{output:?}");
     }
 
+    /// Scripts of wrk are written for Lua 5.1, and truetail's Lua is 5.4.
+    #[test]
+    fn idioms_of_lua_5_1_work() {
+        let script = r#"
+            function done(summary, latency, requests)
+              for _, p in pairs({ 50, 99, 99.999 }) do
+                io.write(string.format("%g%%,%d\n", p, latency:percentile(p)))
+              end
+              print(("%d %i %5.1f %s %x %%d"):format(2.9, -2.9, 1.25, 3.5, 255.0))
+              print(unpack({ 1, 2, 3 }), math.pow(2, 3) == 8, table.getn({ 4, 5 }), loadstring("return 7")())
+            end
+        "#;
+        let (output, _) = run_script(script, &[]);
+        assert_eq!(output.code, Some(0), "{output:?}");
+        let lines: Vec<_> = output.stdout.lines().rev().take(5).collect();
+        assert_eq!(lines[..2], ["1\t2\t3\ttrue\t2\t7", "2 -2   1.2 3.5 ff %d"], "{output:?}");
+        for (line, start) in lines[2..].iter().rev().zip(["50%,", "99%,", "99.999%,"]) {
+            let whole = line.strip_prefix(start).is_some_and(|rest| rest.parse::<u64>().is_ok());
+            assert!(whole, "{line}: {output:?}");
+        }
+    }
+
     #[test]
     fn a_script_can_end_the_load() {
         let script = r#"
