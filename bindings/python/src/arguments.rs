@@ -11,18 +11,18 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_run::input;
 
 /// Returns `ValueError: name: problem`.
-pub fn value_error(name: &str, problem: impl Display) -> PyErr {
+pub(crate) fn value_error(name: &str, problem: impl Display) -> PyErr {
     PyValueError::new_err(format!("{name}: {problem}"))
 }
 
 /// Returns `TypeError: name: expected this, not that`.
-pub fn type_error(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+pub(crate) fn type_error(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let given = given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{name}: expected {expected}, not {given}"))
 }
 
 /// Converts a time: `"500us"`, a number of seconds, or a `timedelta`. It must not be negative.
-pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
+pub(crate) fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     if let Ok(text) = given.cast::<PyString>() {
         return text.to_string().parse().map_err(|error| value_error(name, error));
     }
@@ -40,18 +40,18 @@ pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
 
 /// Converts a time as [`time`] does, to nanoseconds, for the Python code around this module.
 #[pyfunction]
-pub fn nanoseconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub(crate) fn nanoseconds(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Ok(time(name, given)?.0)
 }
 
 /// Converts a time above zero.
-pub fn positive_time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
+pub(crate) fn positive_time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     let time = time(name, given)?;
     if time.is_zero() { Err(value_error(name, "it is zero; write a time above zero, such as '10s'")) } else { Ok(time) }
 }
 
 /// Converts a whole number of at least `least`.
-pub fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResult<u64> {
+pub(crate) fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResult<u64> {
     let expected = format!("a whole number from {least}");
     if given.is_instance_of::<PyBool>() {
         return Err(type_error(name, &expected, given));
@@ -64,7 +64,7 @@ pub fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResul
 }
 
 /// Converts a number of threads, users or connections: from 1 to `u32::MAX`.
-pub fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
+pub(crate) fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     let number = whole_number(name, given, 1)?;
     u32::try_from(number).map_err(|_| value_error(name, format!("{number} is too many; at most {}", u32::MAX)))
 }
@@ -73,7 +73,7 @@ pub fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
 const TRACE: &str = "trace:";
 
 /// Converts a rate or a rate profile: `1000`, `"60/m"`, `"ramp:100..2000/60s"`, `"trace:arrivals.txt"`.
-pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
+pub(crate) fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
     if let Ok(text) = given.cast::<PyString>() {
         let text = text.to_string();
         if let Some(file) = text.strip_prefix(TRACE) {
@@ -91,7 +91,7 @@ pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
 }
 
 /// Converts the name of one of `choices`.
-pub fn choice<T: Copy>(name: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+pub(crate) fn choice<T: Copy>(name: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     let found = choices.iter().find(|(known, _)| *known == given);
     let names = || choices.iter().map(|(known, _)| format!("'{known}'")).collect::<Vec<_>>().join(", ");
     found
@@ -100,7 +100,7 @@ pub fn choice<T: Copy>(name: &str, given: &str, choices: &[(&str, T)]) -> PyResu
 }
 
 /// Checks a quantile in [0, 1].
-pub fn quantile(q: f64) -> PyResult<f64> {
+pub(crate) fn quantile(q: f64) -> PyResult<f64> {
     if (0.0..=1.0).contains(&q) {
         return Ok(q);
     }

@@ -129,7 +129,7 @@ impl Bench {
 }
 
 /// Returns the progress of the run behind `control` in one line.
-pub fn progress_line(control: &Control, began: Instant, total: Option<Nanos>) -> String {
+pub(crate) fn progress_line(control: &Control, began: Instant, total: Option<Nanos>) -> String {
     let seen = control.progress();
     let elapsed = Nanos::from(began.elapsed());
     let progress = RunProgress {

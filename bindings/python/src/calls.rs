@@ -11,7 +11,7 @@ use truetail_model::record::{Cause, Outcome};
 
 /// Collects the failures of a run's calls from all threads.
 #[derive(Default)]
-pub struct CallFailures(Mutex<FailureLog>);
+pub(crate) struct CallFailures(Mutex<FailureLog>);
 
 /// The exceptions that a callable raised.
 #[derive(Default)]
@@ -31,7 +31,7 @@ pub struct FailureLog {
 }
 
 impl CallFailures {
-    pub fn count(&self, py: Python<'_>, error: PyErr) {
+    pub(crate) fn count(&self, py: Python<'_>, error: PyErr) {
         // Convert the error before the lock is taken, because this may run Python code.
         let name = type_name(&error.get_type(py));
         let value = error.into_value(py).into_any();
@@ -41,7 +41,7 @@ impl CallFailures {
     }
 
     /// Ends the run because of `error`. Calls in flight may finish, but a second error ends the run at once.
-    pub fn end_run(&self, py: Python<'_>, error: PyErr, control: &Control) {
+    pub(crate) fn end_run(&self, py: Python<'_>, error: PyErr, control: &Control) {
         let value = error.into_value(py).into_any();
         let mut kept = self.lock();
         if kept.ended_by.is_some() {
@@ -52,7 +52,7 @@ impl CallFailures {
         }
     }
 
-    pub fn take(&self) -> FailureLog {
+    pub(crate) fn take(&self) -> FailureLog {
         std::mem::take(&mut *self.lock())
     }
 
@@ -71,7 +71,7 @@ fn type_name(class: &Bound<'_, pyo3::types::PyType>) -> String {
 }
 
 /// A Python function that one thread calls. The interpreter's lock is free between calls.
-pub struct PythonFunction<'a> {
+pub(crate) struct PythonFunction<'a> {
     pub function: &'a Py<PyAny>,
     pub failures: &'a CallFailures,
     pub control: &'a Control,
@@ -80,7 +80,7 @@ pub struct PythonFunction<'a> {
 }
 
 /// Ending of a call.
-pub enum Answer {
+pub(crate) enum Answer {
     Returned,
     Raised,
     /// The call ended with the run.

@@ -10,19 +10,19 @@ use truetail_run::{GateFinding, GateState};
 use crate::arguments::value_error;
 
 /// Parses each text, such as the gates of `fail_if`.
-pub fn parsed<T: FromStr<Err: Display>>(name: &str, texts: &[String]) -> PyResult<Vec<T>> {
+pub(crate) fn parsed<T: FromStr<Err: Display>>(name: &str, texts: &[String]) -> PyResult<Vec<T>> {
     texts.iter().map(|text| text.parse().map_err(|error| value_error(name, error))).collect()
 }
 
 /// Parses objectives of the run and conditions that fail it.
-pub fn gates(slo: &[String], fail_if: &[String]) -> PyResult<Vec<analysis::Gate>> {
+pub(crate) fn gates(slo: &[String], fail_if: &[String]) -> PyResult<Vec<analysis::Gate>> {
     let must_hold = parsed::<analysis::Slo>("slo", slo)?.into_iter().map(|objective| objective.0);
     let conditions = parsed::<analysis::FailIf>("fail_if", fail_if)?.into_iter().map(|condition| condition.0);
     Ok(must_hold.chain(conditions).collect())
 }
 
 /// Rejects the first gate that a run can never decide.
-pub fn refuse_undecidable(planned: &analysis::PlannedRun<'_>, gates: &[analysis::Gate]) -> PyResult<()> {
+pub(crate) fn refuse_undecidable(planned: &analysis::PlannedRun<'_>, gates: &[analysis::Gate]) -> PyResult<()> {
     match gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
         Some((gate, objection)) => Err(value_error(if gate.must_hold() { "slo" } else { "fail_if" }, objection)),
         None => Ok(()),

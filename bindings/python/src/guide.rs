@@ -21,7 +21,7 @@ struct PythonGuide {
 
 /// Returns a factory of guides, one for each worker, from the sessions that `make_sessions` returns. Exceptions of
 /// session functions are counted in `failures`. Other errors end the run through `control`.
-pub fn make_guide(make_sessions: Py<PyAny>, failures: Arc<CallFailures>, control: Control) -> MakeGuide {
+pub(crate) fn make_guide(make_sessions: Py<PyAny>, failures: Arc<CallFailures>, control: Control) -> MakeGuide {
     MakeGuide::new(move || {
         let sessions = Python::attach(|py| make_sessions.call0(py)).expect("truetail's own class");
         Box::new(PythonGuide { sessions, failures: Arc::clone(&failures), control: control.clone() })

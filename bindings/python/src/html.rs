@@ -5,7 +5,7 @@ use truetail_report::{number, words};
 use truetail_run::{Distribution, Findings, GateFinding, GateState, Quantile, Run, VerdictState};
 
 /// Formats verdict, load, and a table of quantiles.
-pub fn html(run: &Run, findings: &Findings) -> String {
+pub(crate) fn html(run: &Run, findings: &Findings) -> String {
     let (state, color) = match findings.verdict.state {
         VerdictState::Valid => ("VALID", "#1a7f37"),
         VerdictState::Suspect => ("SUSPECT", "#9a6700"),

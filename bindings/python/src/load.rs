@@ -8,10 +8,10 @@ use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 use crate::arguments::{choice, count, positive_time, profile, time, value_error, whole_number};
 
 /// An argument that may be `None`.
-pub type OptionalArg<'py> = Option<Bound<'py, PyAny>>;
+pub(crate) type OptionalArg<'py> = Option<Bound<'py, PyAny>>;
 
 /// The arguments of a load, not yet converted.
-pub struct LoadArguments<'py> {
+pub(crate) struct LoadArguments<'py> {
     pub rate: OptionalArg<'py>,
     pub duration: OptionalArg<'py>,
     pub warmup: Bound<'py, PyAny>,
@@ -27,7 +27,7 @@ pub struct LoadArguments<'py> {
 }
 
 /// Converts the limits of the generator. `cap` is the argument that limits concurrency, with its name.
-pub fn limits(
+pub(crate) fn limits(
     (name, cap): (&str, &OptionalArg<'_>),
     connection_per_session: bool,
     timeout: &OptionalArg<'_>,
@@ -43,7 +43,7 @@ pub fn limits(
 
 impl LoadArguments<'_> {
     /// Converts the workload within `limits`. `what` is `calls` or `requests`.
-    pub fn workload(&self, limits: Limits, what: &str) -> PyResult<Workload> {
+    pub(crate) fn workload(&self, limits: Limits, what: &str) -> PyResult<Workload> {
         let kinds =
             [LoadModelKind::Open, LoadModelKind::Closed, LoadModelKind::PartlyOpen].map(|kind| (kind.name(), kind));
         let kind = choice("model", &self.model, &kinds)?;

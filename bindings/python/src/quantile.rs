@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use truetail_report::number;
 
 /// Converts nanoseconds to seconds.
-pub fn seconds(ns: u64) -> f64 {
+pub(crate) fn seconds(ns: u64) -> f64 {
     truetail_model::time::Nanos(ns).as_secs_f64()
 }
 

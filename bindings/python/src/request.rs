@@ -21,7 +21,7 @@ use crate::arguments::{choice, type_error, value_error};
 /// The requests; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct RequestArguments<'py> {
+pub(crate) struct RequestArguments<'py> {
     url: Option<String>,
     method: Option<String>,
     headers: Vec<(String, String)>,
@@ -39,7 +39,7 @@ pub struct RequestArguments<'py> {
 /// Trusted certificates and the identity of the client; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct TlsArguments {
+pub(crate) struct TlsArguments {
     insecure: bool,
     ca: Option<PathBuf>,
     cert: Option<PathBuf>,
@@ -48,13 +48,19 @@ pub struct TlsArguments {
 
 impl RequestArguments<'_> {
     /// Returns true if every request opens a new connection.
-    pub fn closes_connections(&self) -> bool {
+    pub(crate) fn closes_connections(&self) -> bool {
         !self.keepalive
     }
 
     /// Returns the target, with prepared requests and a resolved host. With `llm`, they ask a language model for
     /// streams.
-    pub fn target(&self, py: Python<'_>, seed: u64, tls: &TlsArguments, llm: Option<LlmApi>) -> PyResult<Target> {
+    pub(crate) fn target(
+        &self,
+        py: Python<'_>,
+        seed: u64,
+        tls: &TlsArguments,
+        llm: Option<LlmApi>,
+    ) -> PyResult<Target> {
         self.refuse_contradictions()?;
         let closing = if self.keepalive { None } else { Some("Connection: close".to_owned()) };
         let defaults: Vec<String> = closing.into_iter().collect();
@@ -158,7 +164,7 @@ impl RequestArguments<'_> {
 
 impl TlsArguments {
     /// Applies these options to a target with TLS.
-    pub fn secure(&self, target: &mut Target) -> PyResult<()> {
+    pub(crate) fn secure(&self, target: &mut Target) -> PyResult<()> {
         let given = [
             ("insecure", self.insecure),
             ("ca", self.ca.is_some()),
@@ -183,7 +189,7 @@ impl TlsArguments {
         target.secure(&options).map_err(|error| tls_error(&error))
     }
 
-    pub fn notes(&self) -> Option<String> {
+    pub(crate) fn notes(&self) -> Option<String> {
         let note = "insecure=True: certificates were not verified, so the answers could come from anyone";
         self.insecure.then(|| note.to_owned())
     }
@@ -219,7 +225,7 @@ fn target_error(error: TargetError) -> PyErr {
 }
 
 /// Converts the error of a target whose URL is the argument named `url`.
-pub fn target_error_of(url: &str, error: TargetError) -> PyErr {
+pub(crate) fn target_error_of(url: &str, error: TargetError) -> PyErr {
     match error {
         TargetError::Resolve { .. } => {
             PyConnectionError::new_err(format!("{url}: {error}; check the name, or write an address"))

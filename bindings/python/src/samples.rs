@@ -26,14 +26,14 @@ const COLUMNS: [(&str, &str); 14] = [
 const OUTCOME_CHARS: usize = 16;
 
 /// Returns the samples by intended start. `slowest` adds arrivals that were kept only because they are slow.
-pub fn to_numpy<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_numpy<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
     let numpy = import(py, "numpy")?;
     let bytes = PyByteArray::new(py, &py.detach(|| rows(samples, slowest)));
     numpy.call_method1("frombuffer", (bytes, COLUMNS.to_vec()))
 }
 
 /// Returns the samples of [`to_numpy`] as a data frame.
-pub fn to_pandas<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_pandas<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
     let pandas = import(py, "pandas")?;
     let frame = pandas.getattr("DataFrame")?.call1((to_numpy(py, samples, slowest)?,))?;
     let outcome = frame.get_item("outcome")?.call_method1("astype", ("category",))?;

@@ -10,7 +10,7 @@ use crate::result::RunResult;
 
 /// Loads the run that was saved in this folder.
 #[pyfunction]
-pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<RunResult> {
+pub(crate) fn load(py: Python<'_>, path: PathBuf) -> PyResult<RunResult> {
     let loaded = py.detach(|| folder::load(&path)).map_err(|error| match error {
         LoadError::NotARun(_) => PyFileNotFoundError::new_err(format!("path: {error}")),
         LoadError::Io { .. } => PyOSError::new_err(error.to_string()),

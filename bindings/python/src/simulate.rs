@@ -17,7 +17,7 @@ use crate::result::RunResult;
 /// series.
 #[pyfunction]
 #[pyo3(signature = (scenario, duration=None))]
-pub fn simulate<'py>(
+pub(crate) fn simulate<'py>(
     py: Python<'py>,
     scenario: &Bound<'py, PyAny>,
     duration: Option<&Bound<'py, PyAny>>,
@@ -50,7 +50,7 @@ fn by_name(py: Python<'_>, series: Vec<LabSeries>) -> PyResult<Bound<'_, PyAny>>
 }
 
 /// Returns a scenario by name, file or TOML text, scaled to `duration` if given.
-pub fn find_scenario(given: &Bound<'_, PyAny>, duration: Option<&Bound<'_, PyAny>>) -> PyResult<Scenario> {
+pub(crate) fn find_scenario(given: &Bound<'_, PyAny>, duration: Option<&Bound<'_, PyAny>>) -> PyResult<Scenario> {
     let scenario = match given.cast::<PyString>() {
         Ok(text) => named_scenario(&text.to_string())?,
         Err(_) => {

@@ -12,7 +12,7 @@ use crate::load::OptionalArg;
 /// The reading of answers as streams; not yet converted. Passed as a dictionary.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct StreamArguments<'py> {
+pub(crate) struct StreamArguments<'py> {
     stream: Option<String>,
     llm: Option<String>,
     slo: Vec<String>,
@@ -23,13 +23,13 @@ pub struct StreamArguments<'py> {
 
 impl StreamArguments<'_> {
     /// Returns the API of the language model whose answers are read, if any.
-    pub fn api(&self) -> PyResult<Option<LlmApi>> {
+    pub(crate) fn api(&self) -> PyResult<Option<LlmApi>> {
         let apis = LlmApi::ALL.map(|api| (api.name(), api));
         self.llm.as_ref().map(|name| choice("llm", name, &apis)).transpose()
     }
 
     /// Returns the reading of answers, for gates.
-    pub fn reading(&self) -> ReadingMode {
+    pub(crate) fn reading(&self) -> ReadingMode {
         match (&self.stream, &self.llm) {
             (_, Some(_)) => ReadingMode::Llm,
             (Some(_), None) => ReadingMode::Streams,
@@ -43,12 +43,12 @@ impl StreamArguments<'_> {
     }
 
     /// Returns the objectives of the run.
-    pub fn slo_of_run(&self) -> Vec<String> {
+    pub(crate) fn slo_of_run(&self) -> Vec<String> {
         self.slo.iter().filter(|text| !Objective::is_in(text)).cloned().collect()
     }
 
     /// Returns the options for reading streams; `None` if answers are not read as streams.
-    pub fn options(&self) -> PyResult<Option<StreamOptions>> {
+    pub(crate) fn options(&self) -> PyResult<Option<StreamOptions>> {
         let kinds = [("sse", StreamKind::Sse), ("chunks", StreamKind::Chunks)];
         let kind = self.stream.as_ref().map(|name| choice("stream", name, &kinds)).transpose()?;
         let api = self.api()?;

@@ -16,7 +16,7 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs and checks for signals. The first signal stops sending, and the second ends the run at once. Returns the
 /// measured run, and the exception of the first signal.
-pub fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (PyResult<Run>, Option<PyErr>) {
+pub(crate) fn watched(py: Python<'_>, plan: &Plan, control: &Control) -> (PyResult<Run>, Option<PyErr>) {
     let mut ended_by = None;
     let measured = thread::scope(|scope| {
         let (sender, mut receiver) = channel();
@@ -52,12 +52,12 @@ fn check_signals(py: Python<'_>, control: &Control, ended_by: &mut Option<PyErr>
 }
 
 /// Returns the error of a connection limit that exceeds the limit on open files.
-pub fn too_few_files_error(error: TooFewFiles) -> PyErr {
+pub(crate) fn too_few_files_error(error: TooFewFiles) -> PyErr {
     value_error("connections", format!("{error}; raise the limit, or use fewer connections"))
 }
 
 /// Returns the error of a failed preflight.
-pub fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
+pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
     let help = match error.innermost() {
         PreflightError::InHttp2Only { .. } => "add http2=True",
         PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",

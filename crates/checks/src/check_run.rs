@@ -12,7 +12,7 @@ use crate::observer::{CheckObserver, CheckPlan, CheckResults};
 use crate::tally::CheckTally;
 
 /// Makes an observer of answers of one that checks what it shows.
-pub type Reading = Arc<dyn Fn(ObserverFactory) -> ObserverFactory + Send + Sync>;
+pub(crate) type Reading = Arc<dyn Fn(ObserverFactory) -> ObserverFactory + Send + Sync>;
 
 /// The checks of a run, and their results. Clones share the results.
 #[derive(Clone)]

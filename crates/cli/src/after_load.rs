@@ -5,22 +5,22 @@ use crate::output;
 
 /// Errors of the steps.
 #[derive(Default, Debug)]
-pub struct AfterLoad(Vec<CliError>);
+pub(crate) struct AfterLoad(Vec<CliError>);
 
 impl AfterLoad {
     /// Returns the result of a step. If it failed, returns `None` and keeps the error for [`AfterLoad::end`].
-    pub fn tried<T>(&mut self, step: Result<T>) -> Option<T> {
+    pub(crate) fn tried<T>(&mut self, step: Result<T>) -> Option<T> {
         step.map_err(|error| self.0.push(error)).ok()
     }
 
     /// Ends with a last step that gives the exit code.
-    pub fn end_with(mut self, code: Result<ExitCode>) -> Result<ExitCode> {
+    pub(crate) fn end_with(mut self, code: Result<ExitCode>) -> Result<ExitCode> {
         let code = self.tried(code);
         self.end(code.unwrap_or(ExitCode::Error))
     }
 
     /// Returns `code` if every step succeeded. Otherwise prints all errors but the last, and returns the last.
-    pub fn end(mut self, code: ExitCode) -> Result<ExitCode> {
+    pub(crate) fn end(mut self, code: ExitCode) -> Result<ExitCode> {
         let Some(last) = self.0.pop() else { return Ok(code) };
         self.0.iter().for_each(|error| output::note(&error.message));
         Err(last)

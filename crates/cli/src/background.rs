@@ -12,27 +12,27 @@ use truetail_model::time::Nanos;
 const REST_FACTOR: u32 = 20;
 
 /// Returns the time to wait after a round with this cost of processor time, observers included; at least `shortest`.
-pub fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
+pub(crate) fn rest_after(cost: Nanos, shortest: Duration) -> Duration {
     shortest.max(Duration::from(cost) * REST_FACTOR)
 }
 
 /// Thread that is ended and joined on drop.
 #[derive(Debug)]
-pub struct BackgroundThread {
+pub(crate) struct BackgroundThread {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl BackgroundThread {
     /// Starts a thread for `work`, which must return soon after its receiver is disconnected.
-    pub fn start(name: &str, work: impl FnOnce(&Receiver<()>) + Send + 'static) -> io::Result<BackgroundThread> {
+    pub(crate) fn start(name: &str, work: impl FnOnce(&Receiver<()>) + Send + 'static) -> io::Result<BackgroundThread> {
         let (end, ended) = channel();
         let thread = thread::Builder::new().name(format!("truetail-{name}")).spawn(move || work(&ended))?;
         Ok(BackgroundThread { end: Some(end), thread: Some(thread) })
     }
 
     /// Starts a thread with a lower priority than the workers of a run.
-    pub fn start_behind_workers(
+    pub(crate) fn start_behind_workers(
         name: &str,
         work: impl FnOnce(&Receiver<()>) + Send + 'static,
     ) -> io::Result<BackgroundThread> {

@@ -18,7 +18,7 @@ use crate::output_folder::{OutputFolder, SaveTo};
 const THIS_RUN: &str = "this run";
 
 /// Baseline of a run.
-pub struct Baseline {
+pub(crate) struct Baseline {
     path: PathBuf,
     /// Empty if no baseline exists yet.
     runs: Vec<BaselineRun>,
@@ -38,7 +38,7 @@ impl Baseline {
     /// # Errors
     /// If the baseline cannot be read or is no run, if an option needs a baseline and none is named, or if `out` and
     /// the new baseline are the same folder.
-    pub fn resolve(args: BaselineArgs, out: Option<&Path>) -> Result<Option<Baseline>> {
+    pub(crate) fn resolve(args: BaselineArgs, out: Option<&Path>) -> Result<Option<Baseline>> {
         let Some(path) = args.baseline else {
             let lost =
                 [("--baseline-fail-if", !args.baseline_fail_if.is_empty()), ("--write-baseline", args.write_baseline)];
@@ -68,7 +68,7 @@ impl Baseline {
 
     /// Compares a run with the baseline, and adds the outcome of the conditions to the gates of the run. Without a
     /// baseline, returns `None` and adds a note to the run.
-    pub fn judge(&self, run: &mut Run, findings: &mut Findings) -> Option<CompareReport> {
+    pub(crate) fn judge(&self, run: &mut Run, findings: &mut Findings) -> Option<CompareReport> {
         if self.runs.is_empty() {
             let how = if self.write { "" } else { "; --write-baseline saves this run there" };
             let note = format!("there is no baseline in {} yet, so nothing was compared{how}", self.path.display());
@@ -100,7 +100,7 @@ impl Baseline {
     }
 
     /// Saves the run as the baseline, if `--write-baseline` asks for it, no baseline exists, and the run is fit.
-    pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
+    pub(crate) fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
         if !self.write || !self.runs.is_empty() {
             return Ok(());
         }
@@ -124,7 +124,7 @@ fn never_decided<'a>(gates: &'a [CompareGate], runs: &'a [BaselineRun]) -> Optio
 }
 
 /// Refuses conditions on percentiles that this load is too short to decide.
-pub fn refuse_undecidable(option: &str, gates: &[CompareGate], planned: &PlannedRun<'_>) -> Result<()> {
+pub(crate) fn refuse_undecidable(option: &str, gates: &[CompareGate], planned: &PlannedRun<'_>) -> Result<()> {
     match gates.iter().find_map(|gate| planned.objection_to_quantile(gate, gate.q())) {
         Some(objection) => Err(usage_error(format!("{option} {objection}"))),
         None => Ok(()),

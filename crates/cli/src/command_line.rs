@@ -9,7 +9,7 @@ use crate::error::Result;
 
 /// Returns the command line of `truetail run`, quoted for a shell. It leaves out user names, passwords, header values
 /// that may grant access, and long bodies.
-pub fn for_run(args: &RunArgs) -> String {
+pub(crate) fn for_run(args: &RunArgs) -> String {
     let words = &args.typed.words;
     // For clap, all words after the first "--" are the curl command.
     let curl = words.len() - args.command.len().min(words.len());
@@ -23,7 +23,7 @@ pub fn for_run(args: &RunArgs) -> String {
 }
 
 /// Returns the command line of `truetail ab`, quoted for a shell, without secrets.
-pub fn for_ab(args: &AbArgs) -> Result<String> {
+pub(crate) fn for_ab(args: &AbArgs) -> Result<String> {
     let urls = [&args.a, &args.b].map(|url| (url.clone(), redacted_url(url)));
     let mut hidden = secrets(&args.run.run_args(&args.a, &[])?);
     hidden.extend(urls.into_iter().filter(|(value, shown)| value != shown));
@@ -31,13 +31,13 @@ pub fn for_ab(args: &AbArgs) -> Result<String> {
 }
 
 /// Returns the command line of `truetail simulate`, quoted for a shell, without secrets.
-pub fn for_simulate(words: &[String], variables: &[Variable]) -> String {
+pub(crate) fn for_simulate(words: &[String], variables: &[Variable]) -> String {
     let secrets = variables.iter().map(redacted_variable).filter(|(value, shown)| value != shown).collect::<Vec<_>>();
     quoted(words.iter().map(|word| shown(word, &secrets)))
 }
 
 /// Quotes words without secrets for a shell.
-pub fn from_words(words: &[String]) -> String {
+pub(crate) fn from_words(words: &[String]) -> String {
     quoted(words.iter().cloned())
 }
 

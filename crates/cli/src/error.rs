@@ -46,21 +46,21 @@ impl From<ExitCode> for u8 {
 
 /// Reason why a command did not do all of its work.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CliError {
+pub(crate) struct CliError {
     pub exit_code: ExitCode,
     /// Line for the user.
     pub message: String,
 }
 
 /// Result of a step of a command.
-pub type Result<T> = std::result::Result<T, CliError>;
+pub(crate) type Result<T> = std::result::Result<T, CliError>;
 
 /// Returns an error in the command line. `message` says what is wrong, where, and what would help.
-pub fn usage_error(message: impl Display) -> CliError {
+pub(crate) fn usage_error(message: impl Display) -> CliError {
     CliError { exit_code: ExitCode::Usage, message: message.to_string() }
 }
 
 /// Returns an error in carrying out a command. `message` says what failed, why, and what would help.
-pub fn runtime_error(message: impl Display) -> CliError {
+pub(crate) fn runtime_error(message: impl Display) -> CliError {
     CliError { exit_code: ExitCode::Error, message: message.to_string() }
 }

@@ -26,7 +26,7 @@ const SAID: u64 = 300;
 
 /// A command and its time since the origin of the run.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub(crate) struct Event {
     command: EventCommand,
     at: Nanos,
 }
@@ -35,7 +35,7 @@ pub struct Event {
 ///
 /// # Errors
 /// If the numbers of commands and times differ, or a program does not exist.
-pub fn events(args: &EventArgs) -> Result<Vec<Event>> {
+pub(crate) fn events(args: &EventArgs) -> Result<Vec<Event>> {
     let commands = args.event.len();
     let times = args.event_at.len();
     if commands != times {
@@ -71,7 +71,7 @@ type Marks = Arc<Mutex<Vec<Mark>>>;
 
 /// Commands that are started while a run goes on, each on a thread of its own that mostly sleeps.
 #[derive(Debug)]
-pub struct RunningEvents {
+pub(crate) struct RunningEvents {
     threads: Vec<BackgroundThread>,
     marks: Marks,
     count: usize,
@@ -79,7 +79,7 @@ pub struct RunningEvents {
 
 impl RunningEvents {
     /// Waits for the run of `control` to begin. Commands have the priority of truetail, not that of its workers.
-    pub fn start(events: Vec<Event>, control: &Control) -> RunningEvents {
+    pub(crate) fn start(events: Vec<Event>, control: &Control) -> RunningEvents {
         let marks = Marks::default();
         let count = events.len();
         let start = |event: Event| {
@@ -96,7 +96,7 @@ impl RunningEvents {
     }
 
     /// Adds the marks of the commands that were started. A command that has not ended goes on.
-    pub fn end(self, run: &mut Run) {
+    pub(crate) fn end(self, run: &mut Run) {
         drop(self.threads);
         let mut marks = std::mem::take(&mut *self.marks.lock().unwrap_or_else(PoisonError::into_inner));
         marks.sort_by_key(|mark| mark.at_ns);

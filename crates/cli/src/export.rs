@@ -16,11 +16,11 @@ use crate::output_folder::write_files;
 
 /// Forms to export, and their places.
 #[derive(Debug)]
-pub struct Export(ExportArgs);
+pub(crate) struct Export(ExportArgs);
 
 impl Export {
     /// Checks that at most one form goes to standard output. `json` counts as a form there.
-    pub fn resolve(args: ExportArgs, json: bool) -> Result<Export> {
+    pub(crate) fn resolve(args: ExportArgs, json: bool) -> Result<Export> {
         let printed = [("--json", json), ("--csv", args.csv == Some(None)), ("--hgrm", args.hgrm == Some(None))];
         let printed: Vec<&str> = printed.into_iter().filter(|(_, printed)| *printed).map(|(name, _)| name).collect();
         if let [one, other, ..] = printed[..] {
@@ -33,7 +33,7 @@ impl Export {
     }
 
     /// Returns the form that replaces the report on standard output.
-    pub fn printed(&self, run: &Run, findings: &Findings) -> Option<String> {
+    pub(crate) fn printed(&self, run: &Run, findings: &Findings) -> Option<String> {
         match (&self.0.csv, &self.0.hgrm) {
             (Some(None), _) => Some(quantiles_csv(findings)),
             (_, Some(None)) => Some(hgrm(&run.snapshot)),
@@ -42,7 +42,7 @@ impl Export {
     }
 
     /// Writes the forms that go to disk, and continues after a failure.
-    pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
+    pub(crate) fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         self.write_folders(run, findings, steps);
         let Some(Some(file)) = &self.0.hgrm else { return };
         steps.tried(output::write_file(file, hgrm(&run.snapshot)));

@@ -20,7 +20,7 @@ const GITHUB_PAGE: &str = "GITHUB_STEP_SUMMARY";
 
 /// Gates to judge, and files for the outcome.
 #[derive(Clone, Default, Debug)]
-pub struct Gating {
+pub(crate) struct Gating {
     gates: Vec<Gate>,
     /// Accepts a service that only fails, because the user wants to measure failures.
     pub allow_errors: bool,
@@ -35,7 +35,7 @@ impl Gating {
     ///
     /// # Errors
     /// If a folder is missing, or `--github` has no page.
-    pub fn resolve(args: GateArgs) -> Result<Gating> {
+    pub(crate) fn resolve(args: GateArgs) -> Result<Gating> {
         let github = if args.github { Some(github_page()?) } else { None };
         for (flag, file) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
             file.as_deref().map_or(Ok(()), |file| check_place(flag, file))?;
@@ -44,14 +44,14 @@ impl Gating {
     }
 
     /// Refuses gates that no behaviour of the service can decide with this load.
-    pub fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
+    pub(crate) fn refuse_undecidable(&self, planned: &PlannedRun<'_>) -> Result<()> {
         self.gates.iter().try_for_each(|gate| {
             refuse_undecidable(if gate.must_hold() { "--slo" } else { "--fail-if" }, gate, planned)
         })
     }
 
     /// Adds a gate for each condition that ends the run early, and refuses conditions that this load cannot decide.
-    pub fn add_abort_rules(&mut self, rules: &[AbortRule], planned: &PlannedRun<'_>) -> Result<()> {
+    pub(crate) fn add_abort_rules(&mut self, rules: &[AbortRule], planned: &PlannedRun<'_>) -> Result<()> {
         for gate in rules.iter().map(AbortRule::gate) {
             refuse_undecidable("--abort-on", gate, planned)?;
             if !self.gates.contains(gate) {
@@ -62,7 +62,7 @@ impl Gating {
     }
 
     /// Adds the outcome of the gates to the findings. Without gates, judges the `stored` ones again.
-    pub fn judge(&self, run: &Run, findings: &mut Findings, stored: &[GateFinding]) {
+    pub(crate) fn judge(&self, run: &Run, findings: &mut Findings, stored: &[GateFinding]) {
         findings.gates = if self.gates.is_empty() {
             stored.iter().map(|gate| again(gate, run, findings)).collect()
         } else {
@@ -71,7 +71,7 @@ impl Gating {
     }
 
     /// Judges a run in progress. Gates on checks, streams and sessions are left out: their results come after the run.
-    pub fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
+    pub(crate) fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
         let is_of_the_end = |gate: &Gate| gate.is_about_checks() || gate.is_about_streams() || gate.is_about_events();
         let is_known = |gate: &&Gate| !is_of_the_end(gate) && !gate.is_about_sessions();
         let gates: Vec<Gate> = self.gates.iter().filter(is_known).cloned().collect();
@@ -79,7 +79,7 @@ impl Gating {
     }
 
     /// Writes the requested files, and continues after a failure.
-    pub fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
+    pub(crate) fn write(&self, run: &Run, findings: &Findings, steps: &mut AfterLoad) {
         if let Some(file) = &self.junit {
             steps.tried(write_junit(file, &[JunitSuite::for_run(None, run, findings)]));
         }
@@ -104,7 +104,7 @@ fn refuse_undecidable(option: &str, gate: &Gate, planned: &PlannedRun<'_>) -> Re
 }
 
 /// Writes a JUnit file of these runs.
-pub fn write_junit(file: &Path, suites: &[JunitSuite]) -> Result<()> {
+pub(crate) fn write_junit(file: &Path, suites: &[JunitSuite]) -> Result<()> {
     let content = junit(suites).map_err(|error| cannot_write(file, &error))?;
     output::write_file(file, content)
 }
@@ -115,7 +115,7 @@ fn again(stored: &GateFinding, run: &Run, findings: &Findings) -> GateFinding {
 }
 
 /// Prints failed and open gates to standard error, for runs that print no summary.
-pub fn note_failures(findings: &Findings) {
+pub(crate) fn note_failures(findings: &Findings) {
     for gate in &findings.gates {
         let word = match gate.state {
             GateState::Holds => continue,
@@ -127,7 +127,7 @@ pub fn note_failures(findings: &Findings) {
 }
 
 /// Returns the exit code of a run whose gates were judged. `signal` ended the run, if given.
-pub fn exit_code(run: &Run, findings: &Findings, signal: Option<i32>) -> ExitCode {
+pub(crate) fn exit_code(run: &Run, findings: &Findings, signal: Option<i32>) -> ExitCode {
     match (gates::outcome(run, findings), signal) {
         (RunOutcome::Failed, _) => ExitCode::GateFailed,
         (_, Some(signal)) => ExitCode::Signal(signal),
@@ -145,7 +145,7 @@ fn github_page() -> Result<PathBuf> {
 }
 
 /// Refuses a file that is a folder, or whose folder does not exist.
-pub fn check_place(flag: &str, file: &Path) -> Result<()> {
+pub(crate) fn check_place(flag: &str, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {
         return Err(usage_error(format!("{flag} {} is a folder; name a file", file.display())));

@@ -12,7 +12,7 @@ use crate::script::Script;
 
 /// Observers of the answers of a run.
 #[derive(Clone, Default, Debug)]
-pub struct Observed {
+pub(crate) struct Observed {
     pub checks: Option<CheckRun>,
     /// Answers read as streams.
     pub streams: Option<StreamRun>,
@@ -26,7 +26,7 @@ pub struct Observed {
 
 /// Rules for the result of a run.
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub(crate) struct Judge {
     pub gating: Gating,
     pub observed: Observed,
     /// Leave out the time before response times settled.
@@ -35,7 +35,7 @@ pub struct Judge {
 
 impl Judge {
     /// Returns the run to report, and its findings without gates.
-    pub fn findings(&self, mut run: Run) -> (Run, Findings) {
+    pub(crate) fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
         let samples = &run.snapshot.samples;
@@ -62,7 +62,7 @@ impl Judge {
     }
 
     /// Judges a run in progress, with gates. Omits checks and streams, and gates on them: they are known at its end.
-    pub fn judge_so_far(&self, mut run: Run) -> (Run, Findings) {
+    pub(crate) fn judge_so_far(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         let (run, mut findings) = cut_warmup(run, self.cut_warmup);
         self.gating.judge_so_far(&run, &mut findings);

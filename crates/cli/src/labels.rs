@@ -9,7 +9,7 @@ use crate::args::labels::{LabelArgs, Tag};
 
 /// Labels of a run.
 #[derive(Clone, Default, Debug)]
-pub struct RunLabels {
+pub(crate) struct RunLabels {
     /// Name of the run or of its scenario.
     pub name: Option<String>,
     /// Command line, without secrets.
@@ -70,14 +70,14 @@ const VARIABLES: [(&str, &[&str]); 3] = [
 
 impl RunLabels {
     /// Returns the labels of a run with this command line: those of the environment, replaced by those of the user.
-    pub fn new(args: &LabelArgs, command: String) -> RunLabels {
+    pub(crate) fn new(args: &LabelArgs, command: String) -> RunLabels {
         let mut tags = of_environment(|name| env::var(name).ok());
         tags.extend(args.tag.iter().map(|Tag { key, value }| (key.clone(), value.clone())));
         RunLabels { name: args.name.clone(), command: Some(command), tags }
     }
 
     /// Adds the labels to a run.
-    pub fn add_to(self, facts: &mut Facts) {
+    pub(crate) fn add_to(self, facts: &mut Facts) {
         facts.offered.name = self.name;
         facts.command = self.command;
         facts.tags = self.tags;

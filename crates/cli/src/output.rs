@@ -15,7 +15,7 @@ use crate::error::{CliError, Result, runtime_error};
 ///
 /// # Errors
 /// If it cannot be written, for example to a full disk. A closed pipe is no error.
-pub fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -29,12 +29,12 @@ pub fn print(text: &str) -> Result<()> {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_file(file: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+pub(crate) fn write_file(file: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     fs::write(file, content).map_err(|error| cannot_write(file, &error))
 }
 
 /// Returns the error of a file that cannot be written.
-pub fn cannot_write(file: &Path, error: &dyn Display) -> CliError {
+pub(crate) fn cannot_write(file: &Path, error: &dyn Display) -> CliError {
     runtime_error(format!("cannot write {}: {error}", file.display()))
 }
 
@@ -47,7 +47,7 @@ fn held() -> MutexGuard<'static, Option<Vec<String>>> {
 
 /// Writes one line to standard error, after the program name. Line breaks become spaces, and control characters become
 /// visible.
-pub fn note(message: &str) {
+pub(crate) fn note(message: &str) {
     let line = one_line(message);
     match held().as_mut() {
         Some(notes) => notes.push(line),
@@ -65,39 +65,39 @@ fn write_note(line: &str) {
 }
 
 /// Holds back notes from now on.
-pub fn hold_notes() {
+pub(crate) fn hold_notes() {
     held().get_or_insert_default();
 }
 
 /// Prints the notes that were held back, and later ones at once.
-pub fn release_notes() {
+pub(crate) fn release_notes() {
     let notes = held().take().unwrap_or_default();
     notes.iter().for_each(|line| write_note(line));
 }
 
 /// Returns true while notes are held back.
-pub fn are_notes_held() -> bool {
+pub(crate) fn are_notes_held() -> bool {
     held().is_some()
 }
 
 /// Returns the latest note that was held back.
-pub fn latest_held_note() -> Option<String> {
+pub(crate) fn latest_held_note() -> Option<String> {
     held().as_ref()?.last().cloned()
 }
 
 /// Writes raw text to standard error. An error is ignored, because it could not be reported.
-pub fn write_stderr(text: &str) {
+pub(crate) fn write_stderr(text: &str) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
 /// Returns the style of standard output.
-pub fn stdout_style() -> Style {
+pub(crate) fn stdout_style() -> Style {
     style(io::stdout().is_terminal())
 }
 
 /// Returns the style of standard error; `None` if it is no terminal.
-pub fn stderr_terminal() -> Option<Style> {
+pub(crate) fn stderr_terminal() -> Option<Style> {
     io::stderr().is_terminal().then(|| style(true))
 }
 

@@ -13,11 +13,11 @@ use crate::error::{Result, runtime_error};
 use crate::{output, page};
 
 /// Parent of the folders of runs without a chosen folder.
-pub const PARENT: &str = "truetail-runs";
+pub(crate) const PARENT: &str = "truetail-runs";
 
 /// Place to save a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum SaveTo {
+pub(crate) enum SaveTo {
     Nowhere,
     /// In this folder, which must not hold a run.
     Folder(PathBuf),
@@ -29,14 +29,14 @@ pub enum SaveTo {
 
 impl SaveTo {
     /// Returns the place for `--out`, with or without `--force`.
-    pub fn folder(folder: PathBuf, force: bool) -> SaveTo {
+    pub(crate) fn folder(folder: PathBuf, force: bool) -> SaveTo {
         if force { SaveTo::Replace(folder) } else { SaveTo::Folder(folder) }
     }
 }
 
 /// Folder that was found writable before the load. If nothing is saved, dropping it restores the initial state.
 #[derive(Debug)]
-pub struct OutputFolder {
+pub(crate) struct OutputFolder {
     path: PathBuf,
     /// Folders created for it, innermost first.
     created: Vec<PathBuf>,
@@ -49,7 +49,7 @@ impl OutputFolder {
     ///
     /// # Errors
     /// If the folder holds something else, or a run that may not be replaced.
-    pub fn check(save_to: &SaveTo) -> Result<()> {
+    pub(crate) fn check(save_to: &SaveTo) -> Result<()> {
         let (SaveTo::Folder(path) | SaveTo::Replace(path)) = save_to else { return Ok(()) };
         folder::check_free(path).map_err(runtime_error)?;
         if path.is_dir() {
@@ -62,7 +62,7 @@ impl OutputFolder {
     ///
     /// # Errors
     /// If the folder holds something else or a run that may not be replaced, or cannot be created or written.
-    pub fn prepare(save_to: &SaveTo, name: &str) -> Result<Option<OutputFolder>> {
+    pub(crate) fn prepare(save_to: &SaveTo, name: &str) -> Result<Option<OutputFolder>> {
         OutputFolder::check(save_to)?;
         let folder = match save_to {
             SaveTo::Nowhere => return Ok(None),
@@ -75,7 +75,7 @@ impl OutputFolder {
         Ok(Some(folder))
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -83,7 +83,7 @@ impl OutputFolder {
     ///
     /// # Errors
     /// If another file cannot be written.
-    pub fn save(mut self, run: &Run, findings: &Findings) -> Result<PathBuf> {
+    pub(crate) fn save(mut self, run: &Run, findings: &Findings) -> Result<PathBuf> {
         let saved = folder::save(&self.path, run, findings);
         if matches!(saved, Ok(()) | Err(SaveError::Lacking { .. })) {
             self.created.clear();
@@ -116,14 +116,14 @@ fn check_kept(save_to: &SaveTo) -> Result<()> {
 
 /// Lock on a folder, released at the latest when the process ends.
 #[derive(Debug)]
-pub struct Claim(#[allow(dead_code, reason = "open as long as the claim lasts")] Option<File>);
+pub(crate) struct Claim(#[allow(dead_code, reason = "open as long as the claim lasts")] Option<File>);
 
 impl Claim {
     /// Locks an existing folder. On a file system without locks it does nothing.
     ///
     /// # Errors
     /// If another process has locked it.
-    pub fn on(path: &Path) -> Result<Claim> {
+    pub(crate) fn on(path: &Path) -> Result<Claim> {
         let Ok(folder) = File::open(path) else { return Ok(Claim(None)) };
         match folder.try_lock() {
             Ok(()) => Ok(Claim(Some(folder))),
@@ -137,7 +137,7 @@ impl Claim {
 }
 
 /// Returns true if a process that saves a run in the folder has not ended. A file system without locks does not know.
-pub fn is_claimed(path: &Path) -> bool {
+pub(crate) fn is_claimed(path: &Path) -> bool {
     let Ok(folder) = File::open(path) else { return false };
     // Shared and only for a moment: other observers are not refused.
     matches!(folder.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -180,17 +180,17 @@ fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
 }
 
 /// Formats `time` as `20251120T075600Z`, for names of folders. Times before 1970 become 1970.
-pub fn utc_stamp(time: SystemTime) -> String {
+pub(crate) fn utc_stamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time.max(UNIX_EPOCH)).to_string().replace(['-', ':'], "")
 }
 
 /// Writes `files` into `folder`, which must exist.
-pub fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
+pub(crate) fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
     files.iter().try_for_each(|file| output::write_file(&folder.join(&file.name), &file.content))
 }
 
 /// Returns `name` with dashes for characters that do not belong in a file name, and at most 60 characters.
-pub fn file_name(name: &str) -> String {
+pub(crate) fn file_name(name: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().map(fit).take(60).collect::<String>().trim_matches(['-', '.']).to_owned()
 }

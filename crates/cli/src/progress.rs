@@ -31,18 +31,18 @@ const GRACE: Nanos = Nanos::from_millis(50);
 const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// Shows the progress of a run until it is dropped.
-pub struct ProgressReporter {
+pub(crate) struct ProgressReporter {
     _thread: Option<BackgroundThread>,
 }
 
 impl ProgressReporter {
     /// Shows the progress of the run of `control`. If no thread can be started, shows nothing.
-    pub fn start(model: LoadModel, control: Control) -> ProgressReporter {
+    pub(crate) fn start(model: LoadModel, control: Control) -> ProgressReporter {
         ProgressReporter::showing(Figures::new(model, control))
     }
 
     /// Shows the progress in existing figures.
-    pub fn showing(figures: Figures) -> ProgressReporter {
+    pub(crate) fn showing(figures: Figures) -> ProgressReporter {
         ProgressReporter::spawn(move |ended| match output::stderr_terminal() {
             Some(style) => redraw(figures, style, ended),
             None => write_lines(figures, ended),
@@ -50,7 +50,7 @@ impl ProgressReporter {
     }
 
     /// Writes progress as lines of JSON for programs, at growing intervals.
-    pub fn for_machines(figures: Figures) -> ProgressReporter {
+    pub(crate) fn for_machines(figures: Figures) -> ProgressReporter {
         ProgressReporter::spawn(move |ended| write_shard_lines(figures, ended))
     }
 
@@ -60,7 +60,7 @@ impl ProgressReporter {
 }
 
 /// Clears the redrawn line before a note is written.
-pub fn clear_line() {
+pub(crate) fn clear_line() {
     if output::stderr_terminal().is_some() && !output::are_notes_held() {
         output::write_stderr(CLEAR_LINE);
     }
@@ -105,7 +105,7 @@ fn write_shard_lines(mut figures: Figures, ended: &Receiver<()>) {
 }
 
 /// Figures of the progress line, cheap to read.
-pub struct Figures {
+pub(crate) struct Figures {
     model: LoadModel,
     control: Control,
     stripe: Stripe,
@@ -116,19 +116,19 @@ pub struct Figures {
 
 impl Figures {
     /// Observes the run of `control` from now on.
-    pub fn new(model: LoadModel, control: Control) -> Figures {
+    pub(crate) fn new(model: LoadModel, control: Control) -> Figures {
         let began = Instant::now();
         Figures { model, control, stripe: Stripe::WHOLE, began, begun: VecDeque::from([(began, 0)]) }
     }
 
     /// Sets the stripe of the load that the run has.
     #[must_use]
-    pub fn for_stripe(self, stripe: Stripe) -> Figures {
+    pub(crate) fn for_stripe(self, stripe: Stripe) -> Figures {
         Figures { stripe, ..self }
     }
 
     /// Returns the current progress.
-    pub fn now(&mut self) -> RunProgress {
+    pub(crate) fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
         let elapsed = self.control.elapsed().unwrap_or_else(|| Nanos::from(now - self.began));

@@ -10,14 +10,14 @@ use crate::error::{Result, usage_error};
 
 /// Cannot be constructed without the feature `script`.
 #[derive(Clone, Debug)]
-pub struct Script(Infallible);
+pub(crate) struct Script(Infallible);
 
 impl Script {
-    pub fn arguments(_: &mut RunArgs) -> Vec<String> {
+    pub(crate) fn arguments(_: &mut RunArgs) -> Vec<String> {
         Vec::new()
     }
 
-    pub fn load(args: &RunArgs, _: Vec<String>, _: &mut Plan) -> Result<Option<Script>> {
+    pub(crate) fn load(args: &RunArgs, _: Vec<String>, _: &mut Plan) -> Result<Option<Script>> {
         match args.script.script {
             None => Ok(None),
             Some(_) => Err(usage_error(
@@ -27,23 +27,23 @@ impl Script {
         }
     }
 
-    pub fn begin(&self, _: &Control) {
+    pub(crate) fn begin(&self, _: &Control) {
         match self.0 {}
     }
 
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self.0 {}
     }
 
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         match self.0 {}
     }
 
-    pub fn done(&self, _: &Run) -> Result<()> {
+    pub(crate) fn done(&self, _: &Run) -> Result<()> {
         match self.0 {}
     }
 
-    pub fn print_held(&self) -> Result<()> {
+    pub(crate) fn print_held(&self) -> Result<()> {
         match self.0 {}
     }
 }

@@ -28,7 +28,7 @@ const ARRIVALS: Nanos = Nanos::from_secs(1);
 ///
 /// # Errors
 /// If the arguments are not valid, or the setup was not completed.
-pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
+pub(crate) fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     if args.flow.setup.is_none() {
         return resolve::run::resolve(args);
     }
@@ -49,7 +49,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
 }
 
 /// Sets the variables of the setup, if any, to placeholder values, to check the load without sending anything.
-pub fn stand_in(args: &mut RunArgs) -> Result<()> {
+pub(crate) fn stand_in(args: &mut RunArgs) -> Result<()> {
     if args.flow.setup.is_some() {
         refuse_what_is_read_once(args)?;
         Setup::read(args)?.stand_in(args);

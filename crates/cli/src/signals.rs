@@ -33,7 +33,7 @@ static DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
 });
 
 /// Returns the name of a terminating signal for users.
-pub fn name_of(signal: i32) -> &'static str {
+pub(crate) fn name_of(signal: i32) -> &'static str {
     match signal {
         SIGINT => "Ctrl-C",
         SIGTERM => "SIGTERM",
@@ -63,7 +63,7 @@ impl Drop for Capture {
 }
 
 /// Passes signals to a callback until it is dropped. After that they end the process again.
-pub struct SignalHandler {
+pub(crate) struct SignalHandler {
     handle: Handle,
     /// First signal; 0 before any.
     first: Arc<AtomicI32>,
@@ -102,12 +102,12 @@ impl SignalHandler {
     }
 
     /// Returns the number of signals, which continues to count.
-    pub fn count(&self) -> Arc<AtomicU32> {
+    pub(crate) fn count(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.count)
     }
 
     /// Returns the first signal, if any came.
-    pub fn first_signal(&self) -> Option<i32> {
+    pub(crate) fn first_signal(&self) -> Option<i32> {
         Some(self.first.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
@@ -123,21 +123,21 @@ impl Drop for SignalHandler {
 
 /// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the
 /// process. After the second, the process also ends if the run does not end within 3 s.
-pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
+pub(crate) fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
     stop_runs_on_signal(&CurrentRun::new(control.clone()))
 }
 
 /// The run in progress, of several consecutive ones.
 #[derive(Clone, Default)]
-pub struct CurrentRun(Arc<Mutex<Control>>);
+pub(crate) struct CurrentRun(Arc<Mutex<Control>>);
 
 impl CurrentRun {
-    pub fn new(control: Control) -> CurrentRun {
+    pub(crate) fn new(control: Control) -> CurrentRun {
         CurrentRun(Arc::new(Mutex::new(control)))
     }
 
     /// Sets the run in progress.
-    pub fn set(&self, control: Control) {
+    pub(crate) fn set(&self, control: Control) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = control;
     }
 
@@ -148,7 +148,7 @@ impl CurrentRun {
 
 /// Stops the current one of several runs on signals, as [`stop_run_on_signal`] does. The caller must skip the remaining
 /// runs if [`SignalHandler::first_signal`] returns a signal.
-pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
+pub(crate) fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
     let current = current.clone();
     SignalHandler::start(move |number| {
         progress::clear_line();
@@ -191,7 +191,7 @@ fn end_process_unless_ended(control: &Control) {
 }
 
 /// Calls `on_signal` with the number of each signal. The third signal ends the process.
-pub fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<SignalHandler> {
+pub(crate) fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<SignalHandler> {
     SignalHandler::start(move |number| {
         on_signal(number);
         number <= 2
@@ -200,7 +200,7 @@ pub fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<Signa
 
 /// Stops a load tool on signals. The first ends the running tool. The second does nothing, because a tool that does not
 /// react is killed after 3 s. The third kills the tool with its children, and ends this process.
-pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
+pub(crate) fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
     let stop = stop.clone();
     SignalHandler::start(move |number| {
         if number == 1 {
@@ -215,16 +215,16 @@ pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
 }
 
 /// The first SIGINT, SIGTERM or SIGHUP; later ones end the process.
-pub struct TerminationSignal(Signals, Capture);
+pub(crate) struct TerminationSignal(Signals, Capture);
 
 impl TerminationSignal {
     /// Captures these signals, so that they no longer end the process.
-    pub fn capture() -> io::Result<TerminationSignal> {
+    pub(crate) fn capture() -> io::Result<TerminationSignal> {
         Capture::start().map(|(signals, capture)| TerminationSignal(signals, capture))
     }
 
     /// Waits for the signal; returns at once if it came since [`TerminationSignal::capture`].
-    pub fn wait(mut self) {
+    pub(crate) fn wait(mut self) {
         self.0.forever().next();
     }
 }

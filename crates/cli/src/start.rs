@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Order to a run that waits for a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Told {
+pub(crate) enum Told {
     /// Begin at this instant, in nanoseconds since 1970 UTC.
     At(u64),
     /// End, because of this signal.
@@ -29,7 +29,7 @@ pub enum Told {
 }
 
 /// Returns the file with the process id of a run that waits for `file`, so that the run can be stopped.
-pub fn process_file(file: &Path) -> PathBuf {
+pub(crate) fn process_file(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".pid");
     name.into()
@@ -39,7 +39,7 @@ pub fn process_file(file: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If the file cannot be read, or does not hold an instant.
-pub fn told(file: &Path, for_machines: bool) -> Result<Told> {
+pub(crate) fn told(file: &Path, for_machines: bool) -> Result<Told> {
     let cannot = |what: &str, path: &Path, error| {
         runtime_error(format!("--start-at: cannot {what} {}: {error}", path.display()))
     };
@@ -80,7 +80,7 @@ fn instant(text: &str, file: &Path) -> Result<u64> {
 const READY_BEFORE: Nanos = Nanos::from_secs(1);
 
 /// Waits until shortly before the given origin. A signal ends the process, which has created nothing yet.
-pub fn wait_for(at_unix_ns: Option<u64>, quiet: bool) {
+pub(crate) fn wait_for(at_unix_ns: Option<u64>, quiet: bool) {
     let left = || Nanos(at_unix_ns.unwrap_or(0).saturating_sub(stripe::unix_ns()).saturating_sub(READY_BEFORE.0));
     if left().0 >= NANOS_PER_SECOND && !quiet {
         output::note(&format!("beginning in {}", stripe::seconds(left() + READY_BEFORE)));
@@ -92,7 +92,7 @@ pub fn wait_for(at_unix_ns: Option<u64>, quiet: bool) {
 }
 
 /// Returns a note on a run that began after its origin.
-pub fn said_of_late(run: &Run) -> Option<String> {
+pub(crate) fn said_of_late(run: &Run) -> Option<String> {
     let start = run.facts.start.filter(|start| start.late_ns > 0)?;
     let whose =
         run.facts.stripe.as_ref().map_or(String::new(), |stripe| format!("stripe {}/{} ", stripe.index, stripe.of));

@@ -23,7 +23,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Conditions that end a run before its limit.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct StopConditions {
+pub(crate) struct StopConditions {
     /// Stop as soon as this quantile is narrow enough.
     pub until: Option<StoppingRule>,
     /// Leave out the time before response times settled, for [`StopConditions::until`].
@@ -35,14 +35,14 @@ pub struct StopConditions {
 }
 
 /// Checks the stop conditions of a run, until it is ended.
-pub struct Supervisor {
+pub(crate) struct Supervisor {
     end: Sender<()>,
     thread: Option<JoinHandle<Vec<String>>>,
 }
 
 impl Supervisor {
     /// Supervises the run of `plan` on a low-priority thread. If no thread can be started, no condition is checked.
-    pub fn start(plan: &Plan, conditions: StopConditions, control: Control, quiet: bool) -> Supervisor {
+    pub(crate) fn start(plan: &Plan, conditions: StopConditions, control: Control, quiet: bool) -> Supervisor {
         let (end, ended) = channel();
         let supervised = SupervisedRun::new(plan.clone(), conditions, control, quiet);
         let supervise = move || {
@@ -54,14 +54,14 @@ impl Supervisor {
     }
 
     /// Ends the supervision after the run, and returns notes for the run.
-    pub fn end(self) -> Vec<String> {
+    pub(crate) fn end(self) -> Vec<String> {
         drop(self.end);
         self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
 /// Returns why a run that ended at its limit did not reach `--until`; `None` if it did.
-pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
+pub(crate) fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
     let state = until.evaluate(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
     let why = match state {
         InterimResult::Reached { .. } => return None,

@@ -14,7 +14,7 @@ use crate::output;
 ///
 /// # Errors
 /// If the folder is missing, or answers are not read as a language model's.
-pub fn check(args: &VllmArgs, has_llm: bool) -> Result<()> {
+pub(crate) fn check(args: &VllmArgs, has_llm: bool) -> Result<()> {
     let Some(file) = &args.vllm_json else { return Ok(()) };
     if !has_llm {
         return Err(usage_error("--vllm-json is about answers of language models; add --llm openai-chat"));
@@ -26,7 +26,7 @@ pub fn check(args: &VllmArgs, has_llm: bool) -> Result<()> {
 ///
 /// # Errors
 /// If it is no run of a language model, or the file cannot be written.
-pub fn write(file: Option<&Path>, run: &Run, findings: &Findings) -> Result<()> {
+pub(crate) fn write(file: Option<&Path>, run: &Run, findings: &Findings) -> Result<()> {
     let Some(file) = file else { return Ok(()) };
     let text = vllm_json(run, findings)
         .ok_or_else(|| runtime_error("--vllm-json: this run has no answers of language models; run with --llm"))?;

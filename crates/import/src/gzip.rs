@@ -18,17 +18,17 @@ pub(crate) struct Unpacked<R> {
 }
 
 impl<R: BufRead> Unpacked<R> {
-    pub fn new(input: R) -> Unpacked<R> {
+    pub(crate) fn new(input: R) -> Unpacked<R> {
         Unpacked { decoder: MultiGzDecoder::new(input), bytes: 0, max_bytes: MAX_TEXT_BYTES, wrong: None }
     }
 
     /// Returns a note about the place at which the text ends early.
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         self.wrong.clone()
     }
 
     /// Records the place of the damage in the run.
-    pub fn report(&self, run: &mut ForeignRun) {
+    pub(crate) fn report(&self, run: &mut ForeignRun) {
         if let Some(note) = self.note() {
             run.notes.push(note);
             run.damage.truncated_at.get_or_insert(FilePlace { byte: self.bytes, line: 0 });

@@ -59,7 +59,7 @@ pub(crate) struct InFront {
 
 impl InFront {
     /// Returns the lines of `head` before the byte `start`, if one of them has text.
-    pub fn before(head: &[u8], start: usize, format: &dyn Format) -> Option<InFront> {
+    pub(crate) fn before(head: &[u8], start: usize, format: &dyn Format) -> Option<InFront> {
         let (before, content) = head.split_at(start);
         let mut at = 0;
         let lines = before.split_inclusive(|byte| *byte == b'\n').enumerate().map(|(index, line)| {
@@ -76,7 +76,7 @@ impl InFront {
     }
 
     /// Records the lines in the run.
-    pub fn report(self, run: &mut ForeignRun) {
+    pub(crate) fn report(self, run: &mut ForeignRun) {
         let (place, first) = self.first;
         if self.are_rows {
             run.damage.rows_left_out += self.lines;

@@ -26,12 +26,12 @@ pub(crate) fn order(head: &[u8]) -> Option<fn([u8; 2]) -> u16> {
 
 impl<R: Read> Converted<R> {
     /// Creates a reader. [`order`] returns `from_bytes`.
-    pub fn new(input: R, from_bytes: fn([u8; 2]) -> u16) -> Converted<R> {
+    pub(crate) fn new(input: R, from_bytes: fn([u8; 2]) -> u16) -> Converted<R> {
         Converted { input, from_bytes, pending: Vec::new(), text: String::new(), taken: 0 }
     }
 
     /// Notes in the run that the text was converted.
-    pub fn report(&self, run: &mut ForeignRun) {
+    pub(crate) fn report(&self, run: &mut ForeignRun) {
         run.notes.push("the file is text in UTF-16; places in it count bytes of UTF-8".to_owned());
     }
 

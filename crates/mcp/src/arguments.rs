@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 /// With one line that names the argument.
-pub fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
+pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
     let given = if arguments.is_null() { Value::Object(Map::new()) } else { arguments.clone() };
     serde_json::from_value(given).map_err(|error| {
         let line: String = error.to_string().chars().filter(|letter| !letter.is_control()).take(300).collect();
@@ -16,6 +16,6 @@ pub fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, String> {
 }
 
 /// Appends `--name=value`: one word, so that a value is never read as an option.
-pub fn option(words: &mut Vec<String>, name: &str, value: impl std::fmt::Display) {
+pub(crate) fn option(words: &mut Vec<String>, name: &str, value: impl std::fmt::Display) {
     words.push(format!("--{name}={value}"));
 }

@@ -60,7 +60,7 @@ impl AllowedHost {
 ///
 /// # Errors
 /// If the URL names a host that is neither loopback nor allowed.
-pub fn check(url: &Url, allowed: &[AllowedHost]) -> Result<(), String> {
+pub(crate) fn check(url: &Url, allowed: &[AllowedHost]) -> Result<(), String> {
     let host = url.host().ok_or_else(|| format!("'{url}' names no host"))?;
     let port = url.port_or_known_default();
     if is_loopback(&host) || allowed.iter().any(|allowed| allowed.covers(&host, port)) {

@@ -133,7 +133,7 @@ impl Limits {
 ///
 /// # Errors
 /// If the text is no time, or zero.
-pub fn time(name: &str, text: &str) -> Result<Nanos, String> {
+pub(crate) fn time(name: &str, text: &str) -> Result<Nanos, String> {
     let time: Nanos = text.parse().map_err(|error| format!("'{name}': {error}"))?;
     if time.is_zero() { Err(format!("'{name}' must be above 0")) } else { Ok(time) }
 }

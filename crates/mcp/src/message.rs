@@ -8,14 +8,14 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 /// Longest id of a request that is text, in bytes.
 const MAX_ID_BYTES: usize = 256;
 
-pub const PARSE_ERROR: i64 = -32700;
-pub const INVALID_REQUEST: i64 = -32600;
-pub const METHOD_NOT_FOUND: i64 = -32601;
-pub const INVALID_PARAMS: i64 = -32602;
+pub(crate) const PARSE_ERROR: i64 = -32700;
+pub(crate) const INVALID_REQUEST: i64 = -32600;
+pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
+pub(crate) const INVALID_PARAMS: i64 = -32602;
 
 /// A message of the client.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Message {
+pub(crate) enum Message {
     /// Wants an answer with this id: text, or a whole number.
     Request { id: Value, method: String, params: Value },
     /// Wants no answer.
@@ -26,7 +26,7 @@ pub enum Message {
 
 /// A message that is refused.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// Id of the request; null if it is not known.
     pub id: Value,
     pub code: i64,
@@ -35,11 +35,11 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub fn new(id: Value, code: i64, message: impl Into<String>) -> Refusal {
+    pub(crate) fn new(id: Value, code: i64, message: impl Into<String>) -> Refusal {
         Refusal { id, code, message: message.into() }
     }
 
-    pub fn to_line(&self) -> String {
+    pub(crate) fn to_line(&self) -> String {
         json!({"jsonrpc": "2.0", "id": self.id, "error": {"code": self.code, "message": self.message}}).to_string()
     }
 }
@@ -65,7 +65,7 @@ fn given<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::
 ///
 /// # Errors
 /// If the line is no message of JSON-RPC 2.0.
-pub fn parse(line: &[u8]) -> Result<Message, Refusal> {
+pub(crate) fn parse(line: &[u8]) -> Result<Message, Refusal> {
     if line.len() > MAX_LINE_BYTES {
         let message = format!("a message has more than {MAX_LINE_BYTES} bytes; send a shorter one");
         return Err(Refusal::new(Value::Null, INVALID_REQUEST, message));
@@ -94,7 +94,7 @@ pub fn parse(line: &[u8]) -> Result<Message, Refusal> {
 }
 
 /// Returns true for an id that an answer may repeat.
-pub fn is_id(id: &Value) -> bool {
+pub(crate) fn is_id(id: &Value) -> bool {
     match id {
         Value::String(text) => text.len() <= MAX_ID_BYTES,
         Value::Number(number) => number.is_i64() || number.is_u64(),
@@ -103,12 +103,12 @@ pub fn is_id(id: &Value) -> bool {
 }
 
 /// Returns the line that answers a request.
-pub fn answer(id: &Value, result: &Value) -> String {
+pub(crate) fn answer(id: &Value, result: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
 
 /// Returns the line of a notification.
-pub fn notification(method: &str, params: &Value) -> String {
+pub(crate) fn notification(method: &str, params: &Value) -> String {
     json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
 }
 

@@ -3,40 +3,40 @@
 use serde_json::{Map, Value, json};
 
 /// Returns the schema of an object with these members, and no others.
-pub fn arguments(members: &[(&str, Value)], required: &[&str]) -> Value {
+pub(crate) fn arguments(members: &[(&str, Value)], required: &[&str]) -> Value {
     let mut schema = object(members, required);
     schema["additionalProperties"] = json!(false);
     schema
 }
 
 /// Returns the schema of an object with these members, and perhaps others.
-pub fn object(members: &[(&str, Value)], required: &[&str]) -> Value {
+pub(crate) fn object(members: &[(&str, Value)], required: &[&str]) -> Value {
     let properties: Map<String, Value> = members.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
 /// Returns the schema of a value of this type: `string`, `number`, `integer`, `boolean` or `object`.
-pub fn value(of: &str, about: &str) -> Value {
+pub(crate) fn value(of: &str, about: &str) -> Value {
     json!({"type": of, "description": about})
 }
 
 /// Returns the schema of a value that may be null.
-pub fn optional(of: &str, about: &str) -> Value {
+pub(crate) fn optional(of: &str, about: &str) -> Value {
     json!({"type": [of, "null"], "description": about})
 }
 
 /// Returns the schema of an array.
-pub fn array(items: &Value, about: &str) -> Value {
+pub(crate) fn array(items: &Value, about: &str) -> Value {
     json!({"type": "array", "items": items, "description": about})
 }
 
 /// Returns the schema of a text that is one of these.
-pub fn one_of(names: &[&str], about: &str) -> Value {
+pub(crate) fn one_of(names: &[&str], about: &str) -> Value {
     json!({"type": "string", "enum": names, "description": about})
 }
 
 /// Returns the schema of a verdict.
-pub fn verdict() -> Value {
+pub(crate) fn verdict() -> Value {
     let reason = object(
         &[("code", value("string", "")), ("state", value("string", "")), ("message", value("string", ""))],
         &["code", "message"],
@@ -51,7 +51,7 @@ pub fn verdict() -> Value {
 }
 
 /// Returns the schema of a distribution of times.
-pub fn distribution(about: &str) -> Value {
+pub(crate) fn distribution(about: &str) -> Value {
     let quantile = object(
         &[
             ("q", value("number", "0.99 for p99")),
@@ -77,7 +77,7 @@ pub fn distribution(about: &str) -> Value {
 }
 
 /// Returns the schema of the gates of a run.
-pub fn gates() -> Value {
+pub(crate) fn gates() -> Value {
     let gate = object(
         &[
             ("text", value("string", "The objective")),

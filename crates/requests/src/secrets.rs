@@ -79,7 +79,7 @@ const LEAST_HEX: usize = 32;
 const LEAST_ENTROPY: f64 = 3.5;
 
 /// Returns true if the name is that of a secret, such as `X-Api-Key` or `pwd`.
-pub fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let words = words_of(name);
     let joined = words.concat();
     let is_key = |pair: &[String]| matches!(&*pair[1], "key" | "keys") && !ORDINARY_KEYS.contains(&pair[0].as_str());
@@ -92,7 +92,7 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 /// Returns true if the value has the form of a secret, or is as random as one.
-pub fn holds_secret(value: &str) -> bool {
+pub(crate) fn holds_secret(value: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let has_prefix = |run: &str| run.len() >= LEAST_RANDOM && PREFIXES.iter().any(|prefix| run.starts_with(prefix));
     value.contains("-----BEGIN")
@@ -102,7 +102,7 @@ pub fn holds_secret(value: &str) -> bool {
 
 /// Returns true if a name in a body is that of a secret, or if a part of the body has the form of a secret. A name is a
 /// word before `:`, `=` or `>`, quoted or not, or a quoted word after `=`.
-pub fn body_holds_secret(body: &str) -> bool {
+pub(crate) fn body_holds_secret(body: &str) -> bool {
     let decoded = percent_decode_str(body).decode_utf8_lossy();
     holds_secret(&decoded) || names_in(&decoded).any(is_secret_name)
 }

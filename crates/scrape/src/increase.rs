@@ -17,14 +17,14 @@ pub(crate) struct Increase {
 
 impl Increase {
     /// Begins at the counts of this page.
-    pub fn from(first: &Times) -> Increase {
+    pub(crate) fn from(first: &Times) -> Increase {
         let buckets = first.buckets.iter().map(|(bound, _)| (*bound, 0.0)).collect();
         let sum = first.sum.map(|_| 0.0);
         Increase { last: first.clone(), buckets, count: 0.0, sum, earlier: first.count, restarts: 0 }
     }
 
     /// Begins before a series existed: all that it counts was counted since.
-    pub fn from_nothing(first: &Times) -> Increase {
+    pub(crate) fn from_nothing(first: &Times) -> Increase {
         let nothing = Times {
             buckets: first.buckets.iter().map(|(bound, _)| (*bound, 0.0)).collect(),
             sum: first.sum.map(|_| 0.0),
@@ -37,7 +37,7 @@ impl Increase {
 
     /// Adds a later page. If a count fell, the service began again from 0, and what it counted between the page before
     /// and its end is lost.
-    pub fn add(&mut self, next: &Times) {
+    pub(crate) fn add(&mut self, next: &Times) {
         let bounds = |times: &Times| times.buckets.iter().map(|(bound, _)| *bound).collect::<Vec<_>>();
         let has_other_bounds = bounds(next) != bounds(&self.last);
         let began_again = next.count < self.last.count || has_other_bounds;
@@ -59,12 +59,12 @@ impl Increase {
     }
 
     /// Returns the percentiles of the last page that the service computed.
-    pub fn stated(&self) -> &[(f64, f64)] {
+    pub(crate) fn stated(&self) -> &[(f64, f64)] {
         &self.last.stated
     }
 
     /// Returns the same, beginning at the last page.
-    pub fn begun_again(&self) -> Increase {
+    pub(crate) fn begun_again(&self) -> Increase {
         Increase::from(&self.last)
     }
 }

@@ -32,12 +32,12 @@ struct Track {
 }
 
 impl Tracks {
-    pub fn new(shown: Vec<Pattern>) -> Tracks {
+    pub(crate) fn new(shown: Vec<Pattern>) -> Tracks {
         Tracks { shown, tracks: HashMap::new(), lanes: 0, pages: 0, kept: 0, every: 1 }
     }
 
     /// Adds a page, read at this time since the origin.
-    pub fn add(&mut self, at: Nanos, exposition: &Exposition) {
+    pub(crate) fn add(&mut self, at: Nanos, exposition: &Exposition) {
         let is_kept = self.pages.is_multiple_of(self.every);
         self.pages += 1;
         if !is_kept {
@@ -84,7 +84,7 @@ impl Tracks {
     }
 
     /// Returns the series that changed, by name.
-    pub fn changed(self) -> Vec<ServiceSeries> {
+    pub(crate) fn changed(self) -> Vec<ServiceSeries> {
         let is_changing = |track: &Track| track.points.windows(2).any(|pair| pair[0].1 != pair[1].1);
         let changing = self.tracks.into_iter().filter(|(_, track)| is_changing(track));
         let series = |(id, track): (SeriesId, Track)| ServiceSeries {

@@ -25,21 +25,21 @@ pub(crate) struct KnownTool {
 
 impl KnownTool {
     /// Creates a tool that measures whole answers.
-    pub const fn new(info: ToolInfo, locate: Locate, command: Command, parse: Parse) -> KnownTool {
+    pub(crate) const fn new(info: ToolInfo, locate: Locate, command: Command, parse: Parse) -> KnownTool {
         let users = |load: &LoadSpec| load.users;
         KnownTool { info, locate, command, parse, parse_with_args: None, measures_streams: false, users }
     }
 
-    pub const fn measuring_streams(self) -> KnownTool {
+    pub(crate) const fn measuring_streams(self) -> KnownTool {
         KnownTool { measures_streams: true, ..self }
     }
 
-    pub const fn with_users(self, users: fn(&LoadSpec) -> u32) -> KnownTool {
+    pub(crate) const fn with_users(self, users: fn(&LoadSpec) -> u32) -> KnownTool {
         KnownTool { users, ..self }
     }
 
     /// Parses the output of other command lines with `parse`, because options change the meaning of the figures.
-    pub const fn parsing_with_args(self, parse: ParseWithArgs) -> KnownTool {
+    pub(crate) const fn parsing_with_args(self, parse: ParseWithArgs) -> KnownTool {
         KnownTool { parse_with_args: Some(parse), ..self }
     }
 }

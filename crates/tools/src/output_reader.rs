@@ -23,23 +23,23 @@ pub(crate) struct OutputReader {
 
 impl OutputReader {
     /// Creates a reader of standard output.
-    pub const fn stdout(tool: &'static str, tested: &'static str) -> OutputReader {
+    pub(crate) const fn stdout(tool: &'static str, tested: &'static str) -> OutputReader {
         OutputReader { tool, tested, file: "stdout" }
     }
 
     /// Creates a reader of another file of the same tool.
-    pub const fn file(self, file: &'static str) -> OutputReader {
+    pub(crate) const fn file(self, file: &'static str) -> OutputReader {
         OutputReader { file, ..self }
     }
 
     /// Returns an error in this file. Lines count from 1.
-    pub fn error(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
+    pub(crate) fn error(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
         let OutputReader { tool, tested, file } = *self;
         ParseError { tool, tested, file, line: line.into(), what: what.into() }
     }
 
     /// Returns the error that `what` is missing, with the exit code and the first line on standard error.
-    pub fn no_result(&self, output: &ToolOutput, what: &str) -> ParseError {
+    pub(crate) fn no_result(&self, output: &ToolOutput, what: &str) -> ParseError {
         let exit = match output.exit_code {
             Some(code) => format!("exit code {code}"),
             None => "ended by a signal".to_owned(),
@@ -51,7 +51,7 @@ impl OutputReader {
     }
 
     /// Checks that the file ends with a complete line. Otherwise it was cut off.
-    pub fn check_last_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
+    pub(crate) fn check_last_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
         if bytes.is_empty() || bytes.ends_with(b"\n") {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl OutputReader {
 
     /// Parses a table with a header and without quotes into rows with line numbers. Ignores columns that `T` does not
     /// name.
-    pub fn table<T: DeserializeOwned>(&self, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, T)>, ParseError> {
+    pub(crate) fn table<T: DeserializeOwned>(&self, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, T)>, ParseError> {
         let mut rows = Vec::new();
         let table = csv::ReaderBuilder::new().delimiter(delimiter).quoting(false).from_reader(bytes);
         self.each_row(bytes, table, |line, row| {
@@ -72,7 +72,7 @@ impl OutputReader {
     }
 
     /// Calls `take` with each row of a CSV table and its line number. Ignores columns that `T` does not name.
-    pub fn each_csv_row<T: DeserializeOwned>(
+    pub(crate) fn each_csv_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
         take: impl FnMut(u64, T) -> Result<(), ParseError>,
@@ -81,7 +81,7 @@ impl OutputReader {
     }
 
     /// Calls `take` with each row of a CSV table without a header. `T` is a tuple of all columns.
-    pub fn each_headerless_row<T: DeserializeOwned>(
+    pub(crate) fn each_headerless_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
         take: impl FnMut(u64, T) -> Result<(), ParseError>,
@@ -111,12 +111,16 @@ impl OutputReader {
     }
 
     /// Parses the whole file as one JSON value.
-    pub fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, ParseError> {
+    pub(crate) fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, ParseError> {
         serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 
     /// Returns the lines `[a] b` below a heading, up to the next empty line; `None` without the heading.
-    pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
+    pub(crate) fn bracketed<'a>(
+        &self,
+        text: &'a str,
+        heading: &str,
+    ) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
         let Some((at, _)) = find_labelled(text, heading) else { return Ok(None) };
         let lines = numbered_lines(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
         let parts = lines.map(|(line, content)| {
@@ -128,25 +132,25 @@ impl OutputReader {
     }
 
     /// Returns the sum over all lines such as `[200] 600 responses`.
-    pub fn responses(&self, lines: &[BracketedLine<'_>]) -> Result<u64, ParseError> {
+    pub(crate) fn responses(&self, lines: &[BracketedLine<'_>]) -> Result<u64, ParseError> {
         lines.iter().try_fold(0u64, |sum, (line, _, rest)| {
             let count = self.require(*line, "number of responses", rest.strip_suffix(" responses"))?;
             Ok(sum.saturating_add(self.number(*line, count)?))
         })
     }
 
-    pub fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
+    pub(crate) fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
         text.trim().parse().map_err(|_| self.error(line, format!("'{}' is not a number", shortened(text))))
     }
 
     /// Parses a rate, which must be finite and not negative.
-    pub fn rate(&self, line: u64, text: &str) -> Result<f64, ParseError> {
+    pub(crate) fn rate(&self, line: u64, text: &str) -> Result<f64, ParseError> {
         let rate = text.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
         self.require(line, "rate", rate)
     }
 
     /// Returns the value, or the error that `what` is missing at this line.
-    pub fn require<T>(
+    pub(crate) fn require<T>(
         &self,
         line: impl Into<Option<u64>>,
         what: impl Display,
@@ -156,7 +160,7 @@ impl OutputReader {
     }
 
     /// Checks that quantiles are strictly ascending.
-    pub fn check_ascending(&self, quantiles: Vec<ClaimedQuantile>) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    pub(crate) fn check_ascending(&self, quantiles: Vec<ClaimedQuantile>) -> Result<Vec<ClaimedQuantile>, ParseError> {
         match quantiles.windows(2).find(|two| two[0].q >= two[1].q) {
             Some(two) => Err(self.error(None, format!("p{} comes after p{}", two[1].q * 100.0, two[0].q * 100.0))),
             None => Ok(quantiles),

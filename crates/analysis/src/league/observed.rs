@@ -40,7 +40,7 @@ pub const OPEN_FROM: f64 = 0.90;
 pub const CLOSED_UP_TO: f64 = 0.05;
 
 /// Maximum number of requests that a closed loop has in flight per user: one, and one more that was given up.
-pub const AT_ONCE_PER_USER: u64 = 2;
+pub(super) const AT_ONCE_PER_USER: u64 = 2;
 
 /// An observed load model, with the counts that it follows from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

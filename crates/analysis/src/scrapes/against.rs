@@ -18,7 +18,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    pub fn finding(self) -> ScrapeFinding {
+    pub(super) fn finding(self) -> ScrapeFinding {
         match self {
             Side::Agrees => ScrapeFinding::Agrees,
             Side::Understates => ScrapeFinding::Understates,

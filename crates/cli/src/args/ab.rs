@@ -22,7 +22,7 @@ Examples:
 /// The load, the requests and their limits are given as for truetail run.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct AbArgs {
+pub(crate) struct AbArgs {
     /// URL of A, such as the build before a change
     #[arg(value_name = "URL_A")]
     pub a: String,
@@ -50,7 +50,7 @@ pub struct AbArgs {
 
 /// End of the rounds.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct RoundsArgs {
+pub(crate) struct RoundsArgs {
     /// Number of rounds; a round is one run of A and one of B [default: 5]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Rounds")]
     pub rounds: Option<u32>,
@@ -67,7 +67,7 @@ pub struct RoundsArgs {
 /// Options of `run` that `ab` leaves out: options that name requests other than by a URL, end runs at different times,
 /// or process the result of a single run.
 #[derive(Clone, Copy, Debug)]
-pub struct OmittedByAb;
+pub(crate) struct OmittedByAb;
 
 impl Omits for OmittedByAb {
     const NAMES: &'static [&'static str] = &[

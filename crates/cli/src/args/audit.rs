@@ -24,7 +24,7 @@ Examples:
 /// code is 3 if the omission is likely or certain, and 4 if the file cannot tell.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct AuditArgs {
+pub(crate) struct AuditArgs {
     /// Result files of load tools, or access logs; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,

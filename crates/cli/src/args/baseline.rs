@@ -9,7 +9,7 @@ use super::values::run_folder;
 
 /// The run that a run is compared with.
 #[derive(Args, Clone, Default, Debug)]
-pub struct BaselineArgs {
+pub(crate) struct BaselineArgs {
     /// Compare the run with this saved one: its folder, or a folder that holds several, which are repetitions. If
     /// nothing is there yet, the run says so and is not compared
     #[arg(long, value_name = "RUN", value_parser = run_folder, help_heading = "Baseline")]

@@ -20,7 +20,7 @@ Examples:
 /// in progress. With --export, writes the site as files and ends.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct BrowseArgs {
+pub(crate) struct BrowseArgs {
     #[command(flatten)]
     pub place: RunsPlaceArgs,
     /// Address and port of the site; port 0 picks a free one

@@ -17,7 +17,7 @@ Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
 
 /// Long names of the options of `truetail run` that a search sets itself, or that have no effect in it.
-pub const NOT_FOR_PROBES: &[&str] = &[
+pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "rate",
     "spacing",
     "seed",
@@ -84,7 +84,7 @@ pub const NOT_FOR_PROBES: &[&str] = &[
 /// proven and one, a little higher, that is refuted. The same command continues a search that was interrupted.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct CapacityArgs {
+pub(crate) struct CapacityArgs {
     /// URL to request, or the name of a search in truetail.toml
     #[arg(value_name = "URL|NAME")]
     pub url: String,
@@ -131,7 +131,7 @@ pub struct CapacityArgs {
 
 /// Destination of the result.
 #[derive(Args, Debug)]
-pub struct CapacityResultArgs {
+pub(crate) struct CapacityResultArgs {
     /// Folder of the search, with a run folder for each probe. A search in it is continued [default: a folder under
     /// truetail-runs, named after the server and the question]
     #[arg(long, value_name = "DIR", help_heading = "Result")]

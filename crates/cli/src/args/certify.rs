@@ -32,7 +32,7 @@ the tool passed each situation that was tested; 3 it failed one; 4 it failed non
 /// says for each whether its report is right. Without a command or an adapter, truetail itself does.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, after_help = MORE)]
-pub struct CertifyArgs {
+pub(crate) struct CertifyArgs {
     /// Request rate for {rate} [default: 1000/s; with --llm, 20/s]
     #[arg(long, allow_hyphen_values = true)]
     pub rate: Option<Rate>,

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ErrorKind};
 
 /// Converts an error of clap to one line.
-pub fn in_one_line(error: &clap::Error) -> String {
+pub(crate) fn in_one_line(error: &clap::Error) -> String {
     if let (ErrorKind::ValueValidation, Some(flag), Some(problem)) =
         (error.kind(), error.get(ContextKind::InvalidArg), std::error::Error::source(error))
     {

@@ -22,7 +22,7 @@ Examples:
 /// With one run on each side that is unknown, and the interval holds only what is known within the runs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// Folders of the runs of A, or their run.json files. Two runs without --against are A and B; with --baseline, all
     /// are B
     #[arg(required_unless_present = "baseline", value_name = "RUN", value_parser = run_folder)]
@@ -47,7 +47,7 @@ pub struct CompareArgs {
 
 /// Runs of A that come from saved runs.
 #[derive(Args, Clone, Debug)]
-pub struct FromHistoryArgs {
+pub(crate) struct FromHistoryArgs {
     /// Take the runs of A from the saved runs of this branch, or with this label: those like B since the last change of
     /// a percentile, at most the newest 10. The runs named are then B; without one, B is the newest saved run
     #[arg(long, value_name = "BRANCH|KEY=VALUE", conflicts_with = "against")]
@@ -59,7 +59,7 @@ pub struct FromHistoryArgs {
 
 /// Something that is meant to differ between the runs of A and B.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum CompareAs {
+pub(crate) enum CompareAs {
     /// Destination of the requests.
     Hosts,
 }

@@ -7,7 +7,7 @@ use truetail_analysis::compare::CompareGate;
 
 /// Conditions of a comparison, and destination of its result.
 #[derive(Args, Debug)]
-pub struct ComparisonArgs {
+pub(crate) struct ComparisonArgs {
     /// Fail the comparison (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4
     /// if the runs cannot decide it
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]

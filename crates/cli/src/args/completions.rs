@@ -14,7 +14,7 @@ Examples:
 /// For zsh, ~/.zfunc must be in $fpath before compinit runs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell that reads the script
     pub shell: Shell,
 }

@@ -19,7 +19,7 @@ Example:
 /// count from intended starts, or if the tool corrected them already, because then the waiting would count twice.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct CorrectArgs {
+pub(crate) struct CorrectArgs {
     /// Result file of a load tool, an HdrHistogram log, or an access log; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,

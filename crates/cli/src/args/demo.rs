@@ -16,7 +16,7 @@ Example:
 /// then on a schedule that does not wait (an open loop), and compares both results with the truth.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Save the two runs in DIR/closed and DIR/open [default: new folders under truetail-runs]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

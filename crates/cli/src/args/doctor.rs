@@ -13,7 +13,7 @@ Examples:
 /// other work, the timer and the clock, and limits on files and ports. Nothing is changed.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Print the findings as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,

@@ -12,7 +12,7 @@ const LONGEST: usize = 4_096;
 
 /// Options of commands that a run starts.
 #[derive(Args, Clone, Default, Debug)]
-pub struct EventArgs {
+pub(crate) struct EventArgs {
     /// Start this command during the run, and say how many requests it harmed and when p99 was back; repeatable.
     /// Quotes hold words together as in a shell, but no shell runs: variables, pipes and ~ are plain text
     #[arg(long, value_name = "COMMAND", requires = "event_at", help_heading = "Traces")]
@@ -24,7 +24,7 @@ pub struct EventArgs {
 
 /// Value of `--event`: a program and its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct EventCommand {
+pub(crate) struct EventCommand {
     /// As the user wrote it.
     pub text: String,
     /// At least one word.

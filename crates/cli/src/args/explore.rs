@@ -16,7 +16,7 @@ Examples:
 /// See docs/explore.md.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct ExploreArgs {
+pub(crate) struct ExploreArgs {
     /// Address and port of the page; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub listen: String,

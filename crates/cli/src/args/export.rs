@@ -6,7 +6,7 @@ use clap::Args;
 
 /// A saved run in other forms.
 #[derive(Args, Clone, Default, Debug)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// Write the pictures of the run into this folder, as SVG
     #[arg(long, value_name = "DIR", help_heading = "Other forms")]
     pub svg: Option<PathBuf>,

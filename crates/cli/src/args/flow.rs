@@ -7,7 +7,7 @@ use clap::Args;
 
 /// Steps of each session.
 #[derive(Args, Clone, Debug)]
-pub struct FlowArgs {
+pub(crate) struct FlowArgs {
     /// Let sessions arrive on the schedule, and let each do what this Hurl file says: requests in sequence, with
     /// captures, asserts and templates. In place of a URL; the rate is that of the sessions. Repeatable: then each
     /// session follows one of the flows, drawn by their weights ('# truetail: weight 3' before the first request; 1 if
@@ -24,7 +24,7 @@ pub struct FlowArgs {
 
 /// Inputs of flows, over sockets and in the simulator.
 #[derive(Args, Clone, Default, Debug)]
-pub struct FlowInputs {
+pub(crate) struct FlowInputs {
     /// Set a variable of the flows for every session; repeatable
     #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
     pub variable: Vec<Variable>,
@@ -36,7 +36,7 @@ pub struct FlowInputs {
 
 /// Value of `--variable`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Variable {
+pub(crate) struct Variable {
     /// Letters, digits, hyphens and underscores.
     pub name: String,
     pub value: String,

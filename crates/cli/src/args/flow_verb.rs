@@ -35,7 +35,7 @@ Examples:
 /// Make a load of an access log, of a recording, of a collection, or of a description of an interface
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
-pub struct FlowVerbArgs {
+pub(crate) struct FlowVerbArgs {
     /// The verb.
     #[command(subcommand)]
     pub verb: FlowVerb,
@@ -43,7 +43,7 @@ pub struct FlowVerbArgs {
 
 /// Sources of flows. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
-pub enum FlowVerb {
+pub(crate) enum FlowVerb {
     #[command(name = "from-access-log")]
     AccessLog(FromAccessLogArgs),
     #[command(name = "from-har")]
@@ -62,7 +62,7 @@ pub enum FlowVerb {
 /// that become no arrival are counted by cause.
 #[derive(Args, Debug)]
 #[command(before_help = ACCESS_LOG_EXAMPLE)]
-pub struct FromAccessLogArgs {
+pub(crate) struct FromAccessLogArgs {
     /// The access log; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -96,7 +96,7 @@ pub struct FromAccessLogArgs {
 
 /// `--spread`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum Spread {
+pub(crate) enum Spread {
     /// Like arrivals of many independent users
     Random,
     /// At equal distances
@@ -113,7 +113,7 @@ pub enum Spread {
 /// cause.
 #[derive(Args, Debug)]
 #[command(before_help = HAR_EXAMPLE)]
-pub struct FromHarArgs {
+pub(crate) struct FromHarArgs {
     /// The archive; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -136,7 +136,7 @@ pub struct FromHarArgs {
 /// taken from an answer are read; each other line is a comment in the file that begins with 'not read'.
 #[derive(Args, Debug)]
 #[command(before_help = POSTMAN_EXAMPLE)]
-pub struct FromPostmanArgs {
+pub(crate) struct FromPostmanArgs {
     /// The collection; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -152,7 +152,7 @@ pub struct FromPostmanArgs {
 /// to how often your users send it. Operations that are not taken are counted by cause.
 #[derive(Args, Debug)]
 #[command(before_help = OPENAPI_EXAMPLE)]
-pub struct FromOpenApiArgs {
+pub(crate) struct FromOpenApiArgs {
     /// The description; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,

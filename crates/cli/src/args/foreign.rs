@@ -8,7 +8,7 @@ use super::values::count;
 
 /// Facts about a result file.
 #[derive(Args, Debug)]
-pub struct ForeignOptions {
+pub(crate) struct ForeignOptions {
     /// Format of the file, such as jmeter-csv; without it, the content decides. An unknown name lists all of them
     #[arg(long, value_name = "NAME", help_heading = "Reading")]
     pub format: Option<String>,
@@ -30,6 +30,6 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// Returns true if the path means standard input.
-pub fn is_stdin(path: &PathBuf) -> bool {
+pub(crate) fn is_stdin(path: &PathBuf) -> bool {
     path == &PathBuf::from("-")
 }

@@ -11,7 +11,7 @@ use crate::error::{Result, usage_error};
 
 /// Conditions that decide whether a run passes, and files for the outcome.
 #[derive(Args, Clone, Default, Debug)]
-pub struct GateArgs {
+pub(crate) struct GateArgs {
     /// Objective that must hold, else the run fails (exit code 3), such as 'p99 < 50ms' or 'error-rate < 1%'.
     /// Repeatable
     ///
@@ -43,18 +43,18 @@ pub struct GateArgs {
 
 impl GateArgs {
     /// Returns the gates of both options.
-    pub fn gates(&self) -> Vec<Gate> {
+    pub(crate) fn gates(&self) -> Vec<Gate> {
         let must_hold = self.slo.iter().filter_map(SloArg::run_gate);
         must_hold.chain(self.fail_if.iter().map(|condition| &condition.0)).cloned().collect()
     }
 
     /// Returns the objectives that each request must meet.
-    pub fn per_request(&self) -> Vec<Objective> {
+    pub(crate) fn per_request(&self) -> Vec<Objective> {
         self.slo.iter().filter_map(SloArg::request_objective).cloned().collect()
     }
 
     /// Refuses objectives of each request. `why` is the end of the message.
-    pub fn refuse_per_request(&self, why: &str) -> Result<()> {
+    pub(crate) fn refuse_per_request(&self, why: &str) -> Result<()> {
         match self.slo.iter().find_map(SloArg::request_objective) {
             Some(objective) => Err(usage_error(format!("--slo '{objective}' is about each request: {why}"))),
             None => Ok(()),

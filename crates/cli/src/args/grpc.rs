@@ -9,7 +9,7 @@ use super::values::length;
 
 /// Calls to a grpc or grpcs URL.
 #[derive(Args, Clone, Default, Debug)]
-pub struct GrpcArgs {
+pub(crate) struct GrpcArgs {
     /// File with the service of a grpc:// URL; repeatable. Without it and --protoset, truetail asks the server
     /// (reflection)
     #[arg(long, value_name = "FILE", help_heading = "gRPC")]
@@ -28,7 +28,7 @@ pub struct GrpcArgs {
 
 impl GrpcArgs {
     /// Returns the options that were given, by their names.
-    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--proto", !self.proto.is_empty()),
             ("--import-path", !self.import_path.is_empty()),

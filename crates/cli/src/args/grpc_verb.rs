@@ -14,14 +14,14 @@ Examples:
 /// Show the services of a gRPC server, their methods, and samples of their messages
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct GrpcVerbArgs {
+pub(crate) struct GrpcVerbArgs {
     #[command(subcommand)]
     pub verb: GrpcVerb,
 }
 
 /// Verbs of `truetail grpc`.
 #[derive(Subcommand, Debug)]
-pub enum GrpcVerb {
+pub(crate) enum GrpcVerb {
     /// List services and methods
     List(GrpcPlaceArgs),
     /// Describe a service, a method or a message, with a sample of the message in JSON
@@ -30,7 +30,7 @@ pub enum GrpcVerb {
 
 /// A server or its schema.
 #[derive(Args, Clone, Debug)]
-pub struct GrpcPlaceArgs {
+pub(crate) struct GrpcPlaceArgs {
     /// Server: HOST:PORT, or grpcs://HOST[:PORT] over TLS. With --proto or --protoset it is not asked
     #[arg(value_name = "HOST:PORT")]
     pub place: String,
@@ -56,7 +56,7 @@ pub struct GrpcPlaceArgs {
 
 /// A name in the schema of a server.
 #[derive(Args, Clone, Debug)]
-pub struct GrpcNameArgs {
+pub(crate) struct GrpcNameArgs {
     #[command(flatten)]
     pub place: GrpcPlaceArgs,
     /// Full name of a service, method or message; all services without it
@@ -65,7 +65,7 @@ pub struct GrpcNameArgs {
 
 impl GrpcPlaceArgs {
     /// Returns the options as `truetail run` has them.
-    pub fn words(&self) -> Vec<OsString> {
+    pub(crate) fn words(&self) -> Vec<OsString> {
         let file = |option: &str, file: &PathBuf| [OsString::from(format!("--{option}")), file.clone().into()];
         let mut words: Vec<OsString> = Vec::new();
         self.proto.iter().for_each(|path| words.extend(file("proto", path)));

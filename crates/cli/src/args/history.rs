@@ -21,7 +21,7 @@ Examples:
 /// the two runs between which the level changed. One or two odd runs in a row are no change.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct HistoryArgs {
+pub(crate) struct HistoryArgs {
     /// Name or part of the URL of the runs, or a folder of runs [default: the runs like the newest]
     #[arg(value_name = "NAME|DIR")]
     pub what: Option<String>,

@@ -37,7 +37,7 @@ Example:
 /// is one in the image.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
-pub struct K8sArgs {
+pub(crate) struct K8sArgs {
     /// The verb.
     #[command(subcommand)]
     pub verb: K8sVerb,
@@ -45,7 +45,7 @@ pub struct K8sArgs {
 
 /// The verbs. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
-pub enum K8sVerb {
+pub(crate) enum K8sVerb {
     Render(Box<RenderArgs>),
     Run(Box<K8sRunArgs>),
     #[command(hide = true)]
@@ -54,7 +54,7 @@ pub enum K8sVerb {
 
 impl K8sArgs {
     /// Stores the typed words in the arguments.
-    pub fn remember(&mut self, words: Vec<String>) {
+    pub(crate) fn remember(&mut self, words: Vec<String>) {
         if let K8sVerb::Run(args) = &mut self.verb {
             args.typed.words = words;
         }
@@ -67,7 +67,7 @@ impl K8sArgs {
 /// logs', and put them together with 'truetail merge'.
 #[derive(Args, Debug)]
 #[command(before_help = RENDER_EXAMPLE)]
-pub struct RenderArgs {
+pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub job: JobArgs,
     /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or in this time from now, such as +60s. Leave
@@ -85,7 +85,7 @@ pub struct RenderArgs {
 /// kept beside the run, in DIR.shards.
 #[derive(Args, Debug)]
 #[command(before_help = RUN_EXAMPLE)]
-pub struct K8sRunArgs {
+pub(crate) struct K8sRunArgs {
     #[command(flatten)]
     pub job: JobArgs,
     /// Context of kubectl [default: its current one]
@@ -108,7 +108,7 @@ pub struct K8sRunArgs {
 
 /// The Job.
 #[derive(Args, Debug)]
-pub struct JobArgs {
+pub(crate) struct JobArgs {
     /// URL to request, as the pods reach it
     #[arg(value_name = "URL")]
     pub url: Option<String>,
@@ -142,7 +142,7 @@ pub struct JobArgs {
 /// since 1970, 'begin NANOSECONDS' and 'stop' with 'ok'.
 #[derive(Args, Debug)]
 #[command(before_help = ATTEND_EXAMPLE)]
-pub struct AttendArgs {
+pub(crate) struct AttendArgs {
     /// The file of --start-at @FILE
     pub file: PathBuf,
 }
@@ -179,7 +179,7 @@ macro_rules! omitted_by_both {
 
 /// Options that `k8s render` leaves out.
 #[derive(Clone, Copy, Debug)]
-pub struct OmittedByRender;
+pub(crate) struct OmittedByRender;
 
 impl Omits for OmittedByRender {
     const NAMES: &'static [&'static str] = omitted_by_both![
@@ -189,7 +189,7 @@ impl Omits for OmittedByRender {
 
 /// Options that `k8s run` leaves out.
 #[derive(Clone, Copy, Debug)]
-pub struct OmittedByK8sRun;
+pub(crate) struct OmittedByK8sRun;
 
 impl Omits for OmittedByK8sRun {
     const NAMES: &'static [&'static str] = omitted_by_both![];

@@ -30,7 +30,7 @@ Examples:
 /// Runs wrk, k6, JMeter and other tools against truetail's own test server, which logs what really happened.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
-pub struct LabArgs {
+pub(crate) struct LabArgs {
     /// The verb.
     #[command(subcommand)]
     pub verb: LabVerb,
@@ -38,7 +38,7 @@ pub struct LabArgs {
 
 /// The verbs of the laboratory. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
-pub enum LabVerb {
+pub(crate) enum LabVerb {
     Tools(ToolsArgs),
     Run(LabRunArgs),
 }
@@ -46,7 +46,7 @@ pub enum LabVerb {
 /// List the load tools: which are installed, and how to install the others
 #[derive(Args, Debug)]
 #[command(before_help = TOOLS_EXAMPLE)]
-pub struct ToolsArgs {
+pub(crate) struct ToolsArgs {
     /// Print the list as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
@@ -60,7 +60,7 @@ again. Tools that are missing or fail do not stop the others. Ctrl-C ends the to
 /// Run load tools through a scenario and compare their reports with the truth
 #[derive(Args, Debug)]
 #[command(before_help = RUN_EXAMPLE, after_help = RUN_MORE)]
-pub struct LabRunArgs {
+pub(crate) struct LabRunArgs {
     /// Built-in scenario, by name or by the start of its name (02), or a TOML file
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,

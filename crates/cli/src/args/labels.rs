@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Labels of a run.
 #[derive(Args, Clone, Default, Debug)]
-pub struct LabelArgs {
+pub(crate) struct LabelArgs {
     /// Label the saved run, to find it again with 'truetail runs --tag KEY=VALUE'; repeatable. The commit, the branch
     /// and the job of a build server are labels already
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Result")]
@@ -18,7 +18,7 @@ pub struct LabelArgs {
 
 /// Value of `--tag`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tag {
+pub(crate) struct Tag {
     pub key: String,
     pub value: String,
 }
@@ -41,7 +41,7 @@ impl FromStr for Tag {
 }
 
 /// Accepts 1 to 64 letters, digits, dots, hyphens and underscores.
-pub fn check_key(key: &str) -> Result<(), ()> {
+pub(crate) fn check_key(key: &str) -> Result<(), ()> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if (1..=64).contains(&key.len()) && key.chars().all(fits) { Ok(()) } else { Err(()) }
 }

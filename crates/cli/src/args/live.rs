@@ -6,7 +6,7 @@ use super::watch::WatchArgs;
 
 /// Observers of a run in progress.
 #[derive(Args, Clone, Default, Debug)]
-pub struct LiveArgs {
+pub(crate) struct LiveArgs {
     /// Serve a page that shows the run in progress, and Prometheus metrics under /metrics. Port 0 picks a free one. An
     /// address other than 127.0.0.1 lets others on the network watch too
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Result")]

@@ -12,7 +12,7 @@ Examples:
 /// Write the man pages: truetail.1 and one page per verb
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Folder for the pages; created if it is missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,

@@ -21,7 +21,7 @@ Examples:
 /// may do. Without any, it requests only this machine, reads only files of this folder, and writes nothing.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct McpArgs {
+pub(crate) struct McpArgs {
     /// Allow requests to this host, at any port or only at the given one. Repeatable. Loopback is always allowed
     #[arg(long, value_name = "HOST[:PORT]")]
     pub allow_host: Vec<AllowedHost>,

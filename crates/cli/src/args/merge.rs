@@ -18,7 +18,7 @@ Example:
 /// must be all stripes of one load, each once.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Folders of the runs, or their run.json files
     #[arg(required = true, value_name = "RUN", value_parser = run_folder)]
     pub runs: Vec<PathBuf>,

@@ -5,7 +5,7 @@ use truetail_engine::{Framing, Matching};
 
 /// Messages to a tcp, tls, ws or redis URL.
 #[derive(Args, Clone, Default, Debug)]
-pub struct MessageArgs {
+pub(crate) struct MessageArgs {
     /// End of each message on a tcp:// or tls:// channel: line, crlf, nul, delimiter:HEX, length:4be (a length of 1, 2,
     /// 4 or 8 bytes, be or le, before the message), or fixed:64
     #[arg(long, value_name = "FRAMING", help_heading = "Messages")]
@@ -24,7 +24,7 @@ pub struct MessageArgs {
 
 impl MessageArgs {
     /// Returns the options that were given, by their names.
-    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--framing", self.framing.is_some()),
             ("--match", self.matching.is_some()),

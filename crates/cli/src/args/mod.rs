@@ -3,58 +3,58 @@
 // Comments on options are help texts, with `[…]` for what is optional.
 #![allow(rustdoc::broken_intra_doc_links, rustdoc::bare_urls)]
 
-pub mod ab;
-pub mod audit;
-pub mod baseline;
-pub mod browse;
-pub mod capacity;
-pub mod certify;
-pub mod checks;
-pub mod clap_error;
-pub mod compare;
-pub mod comparison;
-pub mod completions;
-pub mod correct;
-pub mod demo;
-pub mod doctor;
-pub mod event;
-pub mod explore;
-pub mod export;
-pub mod flow;
-pub mod flow_verb;
-pub mod foreign;
-pub mod gates;
-pub mod grpc;
-pub mod grpc_verb;
-pub mod history;
-pub mod k8s;
-pub mod lab;
-pub mod labels;
-pub mod live;
-pub mod man;
-pub mod mcp;
-pub mod merge;
-pub mod messages;
-pub mod page;
-pub mod replay;
-pub mod report;
-pub mod run;
-pub mod run_options;
-pub mod runs;
-pub mod scrape;
-pub mod screen;
-pub mod script;
-pub mod serve;
-pub mod server_timing;
-pub mod several;
-pub mod simulate;
-pub mod slo;
-pub mod stream;
-pub mod stripe;
-pub mod trace;
+pub(crate) mod ab;
+pub(crate) mod audit;
+pub(crate) mod baseline;
+pub(crate) mod browse;
+pub(crate) mod capacity;
+pub(crate) mod certify;
+pub(crate) mod checks;
+pub(crate) mod clap_error;
+pub(crate) mod compare;
+pub(crate) mod comparison;
+pub(crate) mod completions;
+pub(crate) mod correct;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod event;
+pub(crate) mod explore;
+pub(crate) mod export;
+pub(crate) mod flow;
+pub(crate) mod flow_verb;
+pub(crate) mod foreign;
+pub(crate) mod gates;
+pub(crate) mod grpc;
+pub(crate) mod grpc_verb;
+pub(crate) mod history;
+pub(crate) mod k8s;
+pub(crate) mod lab;
+pub(crate) mod labels;
+pub(crate) mod live;
+pub(crate) mod man;
+pub(crate) mod mcp;
+pub(crate) mod merge;
+pub(crate) mod messages;
+pub(crate) mod page;
+pub(crate) mod replay;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod run_options;
+pub(crate) mod runs;
+pub(crate) mod scrape;
+pub(crate) mod screen;
+pub(crate) mod script;
+pub(crate) mod serve;
+pub(crate) mod server_timing;
+pub(crate) mod several;
+pub(crate) mod simulate;
+pub(crate) mod slo;
+pub(crate) mod stream;
+pub(crate) mod stripe;
+pub(crate) mod trace;
 mod values;
 mod version;
-pub mod watch;
+pub(crate) mod watch;
 
 use std::ffi::OsString;
 
@@ -94,7 +94,7 @@ Exit codes:
 
 /// The verbs. Clap finds the description of each at its arguments.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     Demo(demo::DemoArgs),
     Explore(explore::ExploreArgs),
     Run(Box<run::RunArgs>),
@@ -155,14 +155,14 @@ impl Command {
 
 /// Meaning of a command line.
 #[derive(Debug)]
-pub enum CliAction {
+pub(crate) enum CliAction {
     Execute(Box<Command>),
     /// Show a text: help or version.
     Show(String),
 }
 
 /// Parses a command line, with the program's name first.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
+pub(crate) fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
     let arguments: Vec<OsString> = arguments.collect();
     if version::is_asked_as_json(&arguments) {
         return Ok(CliAction::Show(version::as_json()));
@@ -184,7 +184,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
 }
 
 /// Returns the definition of the whole command line.
-pub fn definition() -> clap::Command {
+pub(crate) fn definition() -> clap::Command {
     Cli::command()
 }
 

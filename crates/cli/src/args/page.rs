@@ -8,7 +8,7 @@ use super::values::run_folder;
 
 /// The page of `truetail run`.
 #[derive(Args, Clone, Default, Debug)]
-pub struct RunPageArgs {
+pub(crate) struct RunPageArgs {
     /// Write the page of the run to this file: one HTML file that loads nothing. A saved run has its page as
     /// report.html
     #[arg(long, value_name = "FILE", help_heading = "Result")]
@@ -17,7 +17,7 @@ pub struct RunPageArgs {
 
 /// The page of `truetail report`.
 #[derive(Args, Clone, Default, Debug)]
-pub struct ReportPageArgs {
+pub(crate) struct ReportPageArgs {
     /// Write the page of the run to this file: one HTML file that loads nothing
     #[arg(short, long, value_name = "FILE", help_heading = "Page")]
     pub output: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub struct ReportPageArgs {
 
 /// The words of the command line, as they were typed, without the program's name.
 #[derive(Args, Clone, Default)]
-pub struct TypedArgs {
+pub(crate) struct TypedArgs {
     /// The words.
     #[arg(skip)]
     pub words: Vec<String>,

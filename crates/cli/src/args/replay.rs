@@ -6,7 +6,7 @@ use clap::Args;
 
 /// Recorded arrivals with their requests.
 #[derive(Args, Clone, Debug)]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// Send what this file recorded, when it recorded it, in place of a rate. Each line is an arrival, such as '1.5,GET
     /// /items'; 'truetail flow from-access-log' writes such files. The URL says where to: scheme, host and port
     #[arg(long, value_name = "FILE", help_heading = "Load")]

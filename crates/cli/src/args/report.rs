@@ -20,7 +20,7 @@ Examples:
 /// Print the result of a saved run
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// Folder of the run, or its run.json
     #[arg(value_parser = run_folder)]
     pub run: PathBuf,

@@ -58,7 +58,7 @@ Examples:
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Clone, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication.
     /// Or the name of a run in truetail.toml; without either, the only run there, or its default
     #[arg(value_name = "URL|NAME")]
@@ -296,7 +296,7 @@ pub struct RunArgs {
 
 /// `--spacing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum SpacingName {
+pub(crate) enum SpacingName {
     /// Equal gaps.
     Even,
     /// Random gaps (exponential), as from independent users.
@@ -305,7 +305,7 @@ pub enum SpacingName {
 
 /// `--feed`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum FeedName {
+pub(crate) enum FeedName {
     /// One row after the other, then from the first again.
     InOrder,
     /// A row drawn at random for each request.
@@ -316,7 +316,7 @@ pub enum FeedName {
 
 /// `--timing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum TimingName {
+pub(crate) enum TimingName {
     /// Sleep, then spin until each request is due.
     Precise,
     /// Like balanced; above about 4000/s per thread, one sleep serves several requests and delays none by more than 0.2
@@ -330,7 +330,7 @@ pub enum TimingName {
 
 /// `--model`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum ModelName {
+pub(crate) enum ModelName {
     /// Requests come on a schedule, whatever the server does.
     Open,
     /// Each user waits for an answer before the next request.
@@ -341,7 +341,7 @@ pub enum ModelName {
 
 /// Value of `--user`: user name and password. The password is never printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Credentials(pub String);
+pub(crate) struct Credentials(pub String);
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -368,7 +368,7 @@ fn curl_time(text: &str) -> Result<Nanos, String> {
 
 /// Value of `--timeout`: a time above zero, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TimeoutValue(pub Option<Nanos>);
+pub(crate) struct TimeoutValue(pub Option<Nanos>);
 
 impl FromStr for TimeoutValue {
     type Err = String;
@@ -380,7 +380,7 @@ impl FromStr for TimeoutValue {
 
 /// Value of `--warmup`: a time, or automatic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WarmupValue {
+pub(crate) enum WarmupValue {
     Time(Nanos),
     /// Until response times have settled.
     Auto,

@@ -12,36 +12,36 @@ use super::run::RunArgs;
 use crate::error::{Result, usage_error};
 
 /// Options of `run` that a verb leaves out.
-pub trait Omits {
+pub(crate) trait Omits {
     /// Names of the omitted options and arguments, as fields of [`RunArgs`].
     const NAMES: &'static [&'static str];
 }
 
 /// Given options by long name, each with the words that give it again.
-pub type Given = BTreeMap<String, Vec<OsString>>;
+pub(crate) type Given = BTreeMap<String, Vec<OsString>>;
 
 /// Options of `run` that a verb also takes, as words.
 #[derive(Clone, Debug)]
-pub struct RunOptions<O> {
+pub(crate) struct RunOptions<O> {
     given: Given,
     omits: PhantomData<O>,
 }
 
 impl<O> RunOptions<O> {
     /// Returns the arguments of `run` for this URL. The (name, value) pairs in `more` replace options of the user.
-    pub fn run_args(&self, url: &str, more: &[(&str, String)]) -> Result<RunArgs> {
+    pub(crate) fn run_args(&self, url: &str, more: &[(&str, String)]) -> Result<RunArgs> {
         let mut given = self.given.clone();
         given.extend(more.iter().map(|(name, value)| ((*name).to_owned(), words_of(name, [OsString::from(value)]))));
         parse_run(std::iter::once(OsString::from(url)).chain(given.into_values().flatten()).collect())
     }
 
     /// Returns the words of the options whose long names `wanted` accepts.
-    pub fn words(&self, wanted: impl Fn(&str) -> bool) -> Vec<OsString> {
+    pub(crate) fn words(&self, wanted: impl Fn(&str) -> bool) -> Vec<OsString> {
         self.given.iter().filter(|(name, _)| wanted(name)).flat_map(|(_, words)| words.clone()).collect()
     }
 
     /// Returns the given value of an option.
-    pub fn value_of(&self, option: &str) -> Option<String> {
+    pub(crate) fn value_of(&self, option: &str) -> Option<String> {
         let words: Vec<_> = self.given.get(option)?.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let after_equals = words[0].strip_prefix(&format!("--{option}=")).map(str::to_owned);
         after_equals.or_else(|| words.get(1).cloned())
@@ -75,17 +75,17 @@ impl<O: Omits> FromArgMatches for RunOptions<O> {
 }
 
 /// Returns the definition of the arguments of `run`.
-pub fn definition() -> Command {
+pub(crate) fn definition() -> Command {
     definition_of::<RunArgs>()
 }
 
 /// Returns the definition of the arguments of a verb.
-pub fn definition_of<A: Args>() -> Command {
+pub(crate) fn definition_of<A: Args>() -> Command {
     A::augment_args(Command::new("truetail").no_binary_name(true))
 }
 
 /// Parses the words after `truetail run`.
-pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
+pub(crate) fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
     let typed = typed("run", &words);
     let mut args: RunArgs = parse_as(words)?;
     args.typed.words = typed;
@@ -93,19 +93,19 @@ pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
 }
 
 /// Parses the words after a verb with these arguments.
-pub fn parse_as<A: Args>(words: Vec<OsString>) -> Result<A> {
+pub(crate) fn parse_as<A: Args>(words: Vec<OsString>) -> Result<A> {
     let read = definition_of::<A>().try_get_matches_from(words).and_then(|matches| A::from_arg_matches(&matches));
     read.map_err(|error| usage_error(clap_error::in_one_line(&error)))
 }
 
 /// Returns the words of a command line, as a user would type them.
-pub fn typed(verb: &str, words: &[OsString]) -> Vec<String> {
+pub(crate) fn typed(verb: &str, words: &[OsString]) -> Vec<String> {
     let words = words.iter().map(|word| word.to_string_lossy().into_owned());
     std::iter::once(verb.to_owned()).chain(words).collect()
 }
 
 /// Returns the options of `run` that these words give.
-pub fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Given> {
+pub(crate) fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Given> {
     let definition = definition().disable_help_flag(true);
     let arguments: Vec<_> = definition.get_arguments().cloned().collect();
     let matches = definition.try_get_matches_from(words);
@@ -114,7 +114,7 @@ pub fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W
 }
 
 /// Returns the options among `args` that were given on the command line.
-pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
+pub(crate) fn given(args: &[Arg], matches: &ArgMatches) -> Given {
     let words = |arg: &Arg| {
         let id = arg.get_id().as_str();
         let long = arg.get_long()?;
@@ -127,12 +127,12 @@ pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
 }
 
 /// Returns the words that give an option these values in turn.
-pub fn words_of(long: &str, values: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+pub(crate) fn words_of(long: &str, values: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     values.into_iter().flat_map(|value| value_words(long, value)).collect()
 }
 
 /// Returns the word of an option without a value.
-pub fn flag(long: &str) -> OsString {
+pub(crate) fn flag(long: &str) -> OsString {
     format!("--{long}").into()
 }
 

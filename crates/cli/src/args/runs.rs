@@ -25,7 +25,7 @@ Examples:
 /// list is quick because it keeps a copy of its lines in runs.jsonl, which may be deleted at any time.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, args_conflicts_with_subcommands = true)]
-pub struct RunsArgs {
+pub(crate) struct RunsArgs {
     #[command(subcommand)]
     pub verb: Option<RunsVerb>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct RunsArgs {
 
 /// Verbs of `truetail runs`.
 #[derive(Subcommand, Debug)]
-pub enum RunsVerb {
+pub(crate) enum RunsVerb {
     /// Remove runs
     ///
     /// Removes the files of the runs, and their folders unless other files are in them. Nothing outside the folder is
@@ -54,7 +54,7 @@ pub enum RunsVerb {
 
 /// A folder of runs, and conditions on them.
 #[derive(Args, Clone, Debug)]
-pub struct RunsPlaceArgs {
+pub(crate) struct RunsPlaceArgs {
     /// Folder that holds the folders of runs
     #[arg(value_name = "DIR", default_value = PARENT)]
     pub dir: PathBuf,
@@ -64,7 +64,7 @@ pub struct RunsPlaceArgs {
 
 /// Conditions on runs.
 #[derive(Args, Clone, Default, Debug)]
-pub struct WhichRunsArgs {
+pub(crate) struct WhichRunsArgs {
     /// Only runs with this text in their name or URL
     #[arg(long, value_name = "TEXT", help_heading = "Which runs")]
     pub target: Option<String>,
@@ -84,7 +84,7 @@ pub struct WhichRunsArgs {
 
 impl WhichRunsArgs {
     /// Returns the conditions.
-    pub fn filter(&self) -> RunFilter {
+    pub(crate) fn filter(&self) -> RunFilter {
         RunFilter {
             target: self.target.clone(),
             since_unix_ns: self.since.map(unix_ns),
@@ -97,7 +97,7 @@ impl WhichRunsArgs {
 
 /// `truetail runs rm`.
 #[derive(Args, Debug)]
-pub struct RunsRemoveArgs {
+pub(crate) struct RunsRemoveArgs {
     #[command(flatten)]
     pub place: RunsPlaceArgs,
     /// Remove every run in the folder, if no condition is given
@@ -110,7 +110,7 @@ pub struct RunsRemoveArgs {
 
 /// `truetail runs keep`.
 #[derive(Args, Debug)]
-pub struct RunsKeepArgs {
+pub(crate) struct RunsKeepArgs {
     #[command(flatten)]
     pub place: RunsPlaceArgs,
     /// Number of runs to keep
@@ -122,11 +122,11 @@ pub struct RunsKeepArgs {
 }
 
 /// Verdicts with their names on a command line.
-pub const VERDICTS: [(&str, VerdictState); 3] =
+pub(crate) const VERDICTS: [(&str, VerdictState); 3] =
     [("valid", VerdictState::Valid), ("suspect", VerdictState::Suspect), ("invalid", VerdictState::Invalid)];
 
 /// Parses a time ago, a date, or an instant with date and time.
-pub fn instant(text: &str) -> Result<SystemTime, String> {
+pub(crate) fn instant(text: &str) -> Result<SystemTime, String> {
     let text = text.trim();
     if let Ok(ago) = humantime::parse_duration(text) {
         return Ok(SystemTime::now().checked_sub(ago).unwrap_or(UNIX_EPOCH));
@@ -137,13 +137,13 @@ pub fn instant(text: &str) -> Result<SystemTime, String> {
 }
 
 /// Returns nanoseconds since 1970 UTC.
-pub fn unix_ns(at: SystemTime) -> u64 {
+pub(crate) fn unix_ns(at: SystemTime) -> u64 {
     let since = at.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Parses `KEY=VALUE`, or `KEY`.
-pub fn tag(text: &str) -> Result<TagFilter, String> {
+pub(crate) fn tag(text: &str) -> Result<TagFilter, String> {
     let (key, value) = text.split_once('=').map_or((text, None), |(key, value)| (key, Some(value)));
     check_key(key).map_err(|()| format!("'{text}' is no label; write KEY=VALUE, or KEY"))?;
     Ok(TagFilter { key: key.to_owned(), value: value.map(str::to_owned) })

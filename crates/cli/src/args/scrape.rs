@@ -11,7 +11,7 @@ const LONGEST_NAME: usize = 80;
 
 /// Options of the numbers that services publish about themselves.
 #[derive(Args, Clone, Default, Debug)]
-pub struct ScrapeArgs {
+pub(crate) struct ScrapeArgs {
     /// Read the metrics that a service publishes here (Prometheus text or OpenMetrics) before the run, each second and
     /// after it, and compare its request times with what users waited; repeatable. =NAME names it
     #[arg(long, value_name = "URL[=NAME]", help_heading = "Traces")]
@@ -24,7 +24,7 @@ pub struct ScrapeArgs {
 
 /// Value of `--scrape`: an address, and a name for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ScrapeTarget {
+pub(crate) struct ScrapeTarget {
     pub url: String,
     pub name: String,
 }

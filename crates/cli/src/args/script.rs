@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 /// Requests from a script.
 #[derive(Args, Clone, Default, Debug)]
-pub struct ScriptArgs {
+pub(crate) struct ScriptArgs {
     /// Let this script in Lua make the requests, with the interface of wrk and wrk2. It decides what is sent, and the
     /// schedule when. Its arguments are at the end, in place of a curl command. Needs a truetail that was built with
     /// --features script
@@ -20,7 +20,7 @@ pub struct ScriptArgs {
 
 /// `--script-allow`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum ScriptPower {
+pub(crate) enum ScriptPower {
     /// Files, programs and modules.
     Io,
 }

@@ -15,7 +15,7 @@ Example:
 /// /get_server_info), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the logs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// Built-in scenario, by name or by the start of its name (02), or a TOML file
     #[arg(long, value_name = "NAME|FILE", default_value = "01-healthy")]
     pub scenario: String,

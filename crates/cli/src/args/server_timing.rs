@@ -6,11 +6,11 @@ use clap::Args;
 use truetail_timing::TimingSource;
 
 /// Value of `--server-timing` alone.
-pub const USUAL: &str = "usual";
+pub(crate) const USUAL: &str = "usual";
 
 /// Options of times that the service reports.
 #[derive(Args, Clone, Default, Debug)]
-pub struct ServerTimingArgs {
+pub(crate) struct ServerTimingArgs {
     /// Read the times that the service reports with each answer, and say how much of the response time they explain:
     /// Server-Timing, x-envoy-upstream-service-time and x-runtime, or only header:NAME:UNIT with the unit s, ms or us
     #[arg(long, value_name = "header:NAME:UNIT", num_args = 0..=1, default_missing_value = USUAL)]
@@ -23,7 +23,7 @@ pub struct ServerTimingArgs {
 
 /// Returns the words with a value after each `--server-timing` without one, so that it does not take the next word,
 /// such as the URL, for its own.
-pub fn completed(words: &[OsString]) -> Vec<OsString> {
+pub(crate) fn completed(words: &[OsString]) -> Vec<OsString> {
     const NAME: &str = "--server-timing";
     let mut completed = Vec::with_capacity(words.len());
     let mut is_option = true;
@@ -41,7 +41,7 @@ pub fn completed(words: &[OsString]) -> Vec<OsString> {
 
 /// Headers that one use of the option names.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Sources(pub Vec<TimingSource>);
+pub(crate) struct Sources(pub Vec<TimingSource>);
 
 fn sources(text: &str) -> Result<Sources, String> {
     if text == USUAL {

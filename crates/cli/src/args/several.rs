@@ -4,7 +4,7 @@ use clap::Args;
 
 /// The runs to make besides the first.
 #[derive(Args, Clone, Default, Debug)]
-pub struct SeveralArgs {
+pub(crate) struct SeveralArgs {
     /// Further runs in truetail.toml, which are made one after another
     #[arg(value_name = "NAME")]
     pub more: Vec<String>,
@@ -15,7 +15,7 @@ pub struct SeveralArgs {
 
 impl SeveralArgs {
     /// Returns true if several runs were asked for.
-    pub fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.all || !self.more.is_empty()
     }
 }

@@ -35,7 +35,7 @@ const EVERY_NTH: &str = "Lab every-nth: a pause at every n-th request, in a clos
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
-pub struct SimulateArgs {
+pub(crate) struct SimulateArgs {
     /// Built-in scenario, by name or by the start of its name (02), a TOML file, or a lab
     #[arg(value_name = "NAME|FILE")]
     pub scenario: String,
@@ -70,7 +70,7 @@ pub struct SimulateArgs {
 
 /// Options of the labs, as they were given.
 #[derive(Args, Clone, Default, Debug)]
-pub struct SimulateLabArgs {
+pub(crate) struct SimulateLabArgs {
     /// Service time of a healthy request [default: freeze 10ms, every-nth 1ms, order-router 50us]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = EVERY_LAB)]
     pub base: Option<Nanos>,
@@ -114,7 +114,7 @@ pub struct SimulateLabArgs {
 
 impl SimulateLabArgs {
     /// Returns every option, and true for each that was given.
-    pub fn given(&self) -> [(&'static str, bool); 12] {
+    pub(crate) fn given(&self) -> [(&'static str, bool); 12] {
         [
             ("--base", self.base.is_some()),
             ("--duration", self.duration.is_some()),
@@ -134,7 +134,7 @@ impl SimulateLabArgs {
 
 /// Value of `--pause-every`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PauseEvery {
+pub(crate) enum PauseEvery {
     /// After this many requests.
     Requests(u64),
     /// After this time.

@@ -7,7 +7,7 @@ use truetail_stream::Objective;
 
 /// An objective.
 #[derive(Clone, PartialEq, Debug)]
-pub enum SloArg {
+pub(crate) enum SloArg {
     /// A figure of the run: `p99 < 50ms`.
     OfRun(Gate),
     /// The time of each request to a language model, for goodput: `ttft < 200ms`.
@@ -27,7 +27,7 @@ impl FromStr for SloArg {
 
 impl SloArg {
     /// Returns the gate, if the objective is about the run.
-    pub fn run_gate(&self) -> Option<&Gate> {
+    pub(crate) fn run_gate(&self) -> Option<&Gate> {
         match self {
             SloArg::OfRun(gate) => Some(gate),
             SloArg::OfEachRequest(_) => None,
@@ -35,7 +35,7 @@ impl SloArg {
     }
 
     /// Returns the objective, if it is about each request.
-    pub fn request_objective(&self) -> Option<&Objective> {
+    pub(crate) fn request_objective(&self) -> Option<&Objective> {
         match self {
             SloArg::OfRun(_) => None,
             SloArg::OfEachRequest(objective) => Some(objective),

@@ -10,7 +10,7 @@ use super::values::length;
 
 /// Options for answers that are streams.
 #[derive(Args, Clone, Debug)]
-pub struct StreamArgs {
+pub(crate) struct StreamArgs {
     /// Read each answer as a stream and measure its events: server-sent events (sse), or chunks, which are frames of
     /// data in HTTP/2. With --flow, the answers of the steps that say '# truetail: stream'. Before the load a
     /// connection is tried, and no request
@@ -40,7 +40,7 @@ pub struct StreamArgs {
 
 /// `--stream`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum StreamName {
+pub(crate) enum StreamName {
     /// Server-sent events.
     Sse,
     /// Chunks of HTTP/1.1, frames of data of HTTP/2.
@@ -52,7 +52,7 @@ pub enum StreamName {
 
 /// `--llm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum LlmName {
+pub(crate) enum LlmName {
     /// `/v1/chat/completions`, as OpenAI has it.
     OpenaiChat,
     /// `/v1/completions`, as OpenAI has it.
@@ -74,7 +74,7 @@ pub enum LlmName {
 }
 
 impl LlmName {
-    pub fn api(self) -> LlmApi {
+    pub(crate) fn api(self) -> LlmApi {
         match self {
             LlmName::OpenaiChat => LlmApi::OpenaiChat,
             LlmName::OpenaiCompletions => LlmApi::OpenaiCompletions,
@@ -91,7 +91,7 @@ impl LlmName {
 
 /// A run of a language model for scripts that read vLLM's.
 #[derive(Args, Clone, Default, Debug)]
-pub struct VllmArgs {
+pub(crate) struct VllmArgs {
     /// Write the result of a run with --llm under the names of vLLM's benchmark, as JSON: mean_ttft_ms, p99_itl_ms and
     /// so on
     #[arg(long, value_name = "FILE", help_heading = "Result")]

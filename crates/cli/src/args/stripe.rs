@@ -9,7 +9,7 @@ use truetail_model::time::Nanos;
 
 /// Options of a run that several machines share.
 #[derive(Args, Clone, Debug)]
-pub struct StripeArgs {
+pub(crate) struct StripeArgs {
     /// Offer part I of N of the load, such as 2/8; parts count from 1. Give the other options as for the whole load,
     /// the same on each machine, and put the runs together with 'truetail merge'. A sum is for engines that count from
     /// 0: 1+1/8
@@ -24,7 +24,7 @@ pub struct StripeArgs {
 
 /// Value of `--start-at`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum StartAt {
+pub(crate) enum StartAt {
     /// This long after the command line was read.
     After(Nanos),
     /// Nanoseconds since 1970 UTC.

@@ -8,7 +8,7 @@ use super::values::share_in;
 
 /// Options of trace ids.
 #[derive(Args, Clone, Default, Debug)]
-pub struct TraceArgs {
+pub(crate) struct TraceArgs {
     /// Give each request a trace id, so that the slowest can be found in a tracing system
     #[arg(long, help_heading = "Traces")]
     pub trace: bool,
@@ -25,12 +25,12 @@ pub struct TraceArgs {
 
 impl TraceArgs {
     /// Returns the header that carries trace ids, if requests get any.
-    pub fn format(&self) -> Option<TraceFormat> {
+    pub(crate) fn format(&self) -> Option<TraceFormat> {
         self.trace.then(|| self.trace_header.unwrap_or_default())
     }
 
     /// Returns the line that each request has as the place of its trace id.
-    pub fn placeholder(&self) -> Option<String> {
+    pub(crate) fn placeholder(&self) -> Option<String> {
         self.format().map(|format| format!("{}: {}", format.header(), format.placeholder()))
     }
 }

@@ -8,13 +8,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use truetail_model::time::{DurationError, Nanos};
 
 /// Parses a whole number from 1.
-pub fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
+pub(super) fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
     let number: T = text.trim().parse().map_err(|_| format!("'{text}' is not a whole number from 1"))?;
     if number == T::default() { Err("0 is too few; write a whole number from 1".to_owned()) } else { Ok(number) }
 }
 
 /// Parses one of these names.
-pub fn one_of<T: Clone + Send + Sync + 'static>(
+pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
     named: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
     let names = PossibleValuesParser::new(named.iter().map(|(name, _)| *name));
@@ -25,18 +25,18 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 }
 
 /// Parses a time above zero.
-pub fn length(text: &str) -> Result<Nanos, String> {
+pub(super) fn length(text: &str) -> Result<Nanos, String> {
     above_zero(text, text.parse())
 }
 
 /// Refuses a text that is no time, and zero.
-pub fn above_zero(text: &str, time: Result<Nanos, DurationError>) -> Result<Nanos, String> {
+pub(super) fn above_zero(text: &str, time: Result<Nanos, DurationError>) -> Result<Nanos, String> {
     let time = time.map_err(|error| error.to_string())?;
     if time.is_zero() { Err(format!("'{text}' is zero; write a time above zero, such as 10s")) } else { Ok(time) }
 }
 
 /// Parses a share such as `5%` or `0.05`, from `LOW` to `HIGH` thousandths.
-pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, String> {
+pub(super) fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, String> {
     let low = f64::from(LOW) / 1e3;
     let high = f64::from(HIGH) / 1e3;
     let malformed = || format!("'{text}' is not a share; write a number such as {}%", high * 10.0);
@@ -54,7 +54,7 @@ pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, Stri
 }
 
 /// Returns the folder of a saved run, given as that folder or as the run.json in it.
-pub fn run_folder(text: &str) -> Result<PathBuf, String> {
+pub(super) fn run_folder(text: &str) -> Result<PathBuf, String> {
     let path = Path::new(text);
     if path.file_name() != Some(OsStr::new("run.json")) {
         return Ok(path.to_owned());

@@ -16,13 +16,13 @@ const FEATURES: [(&str, bool); 6] = [
 ];
 
 /// Returns true for a command line, with the program's name first, that is `--version` and `--json` in either order.
-pub fn is_asked_as_json(arguments: &[OsString]) -> bool {
+pub(super) fn is_asked_as_json(arguments: &[OsString]) -> bool {
     let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     matches!(words[..], ["--version" | "-V", "--json"] | ["--json", "--version" | "-V"]) && arguments.len() == 3
 }
 
 /// Returns one JSON object and a line break.
-pub fn as_json() -> String {
+pub(super) fn as_json() -> String {
     let features: Vec<&str> = FEATURES.iter().filter(|(_, has_it)| *has_it).map(|(name, _)| *name).collect();
     let build = json!({
         "name": "truetail",

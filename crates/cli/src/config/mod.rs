@@ -30,7 +30,7 @@ const NAME: &str = "truetail.toml";
 ///
 /// # Errors
 /// If the file is needed and cannot be read, is not valid, or has no run with this name.
-pub fn complete(args: RunArgs) -> Result<RunArgs> {
+pub(crate) fn complete(args: RunArgs) -> Result<RunArgs> {
     let name = args.url.clone().filter(|url| is_name(url));
     if name.is_none() && has_target(&args) && args.config.is_none() {
         return Ok(args);
@@ -44,7 +44,7 @@ pub fn complete(args: RunArgs) -> Result<RunArgs> {
 ///
 /// # Errors
 /// If the file cannot be read, is not valid, or has no run with one of these names.
-pub fn complete_several(args: &RunArgs) -> Result<Vec<(String, RunArgs)>> {
+pub(crate) fn complete_several(args: &RunArgs) -> Result<Vec<(String, RunArgs)>> {
     let named = || args.url.iter().chain(&args.several.more);
     if let Some(wrong) = named().find(|name| !is_name(name)) {
         let wrong = without_credentials(wrong);
@@ -139,7 +139,7 @@ fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
 ///
 /// # Errors
 /// If the file or the search does not exist, or the file is not valid.
-pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
+pub(crate) fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     let name = args.url.as_str();
     if !is_name(name) {
         return Ok(args);

@@ -16,13 +16,13 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Saves checkpoints of a run until it is dropped.
 #[derive(Debug)]
-pub struct Checkpoints {
+pub(crate) struct Checkpoints {
     _thread: Option<BackgroundThread>,
 }
 
 impl Checkpoints {
     /// Starts to save the run of `source` in `folder`, which must exist. If no thread can be started, nothing is saved.
-    pub fn start(folder: &Path, source: FeedSource) -> Checkpoints {
+    pub(crate) fn start(folder: &Path, source: FeedSource) -> Checkpoints {
         let scheduled = scheduled_in(&source.plan);
         let rounds = Rounds { folder: folder.to_owned(), scheduled, so_far: SoFar::new(source) };
         Checkpoints { _thread: BackgroundThread::start_behind_workers("saver", |ended| rounds.work_until(ended)).ok() }

@@ -7,7 +7,7 @@ use truetail_model::workload::LoadModel;
 
 /// Counts the arrivals of an open load as they become due. In other loads, arrivals depend on answers: none is counted.
 #[derive(Debug)]
-pub struct DueArrivals {
+pub(crate) struct DueArrivals {
     arrivals: Option<Arrivals>,
     /// All arrivals before this instant are counted.
     reached: Timestamp,
@@ -19,7 +19,7 @@ pub struct DueArrivals {
 }
 
 impl DueArrivals {
-    pub fn new(plan: &Plan) -> DueArrivals {
+    pub(crate) fn new(plan: &Plan) -> DueArrivals {
         let workload = &plan.workload;
         let arrivals = match &workload.model {
             LoadModel::Open(schedule) => {
@@ -34,7 +34,7 @@ impl DueArrivals {
     }
 
     /// Counts arrivals due before `now`. Arrivals before `begins` are left out, because a late run never sends them.
-    pub fn advance(&mut self, begins: Timestamp, now: Timestamp) {
+    pub(crate) fn advance(&mut self, begins: Timestamp, now: Timestamp) {
         let Some(arrivals) = &mut self.arrivals else { return };
         while self.reached < now {
             let from = self.reached;
@@ -54,12 +54,12 @@ impl DueArrivals {
     }
 
     /// Returns the measured arrivals that were due, by second from the origin.
-    pub fn by_second(&self) -> &[u64] {
+    pub(crate) fn by_second(&self) -> &[u64] {
         &self.by_second
     }
 
     /// Returns the number of arrivals that were due, warm-up included.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 }

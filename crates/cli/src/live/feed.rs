@@ -19,7 +19,7 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 /// Publishes states of a run until dropped or finished. Workers are asked for their records, and disturbed no further.
 #[derive(Debug)]
-pub struct Feed {
+pub(super) struct Feed {
     states: LiveStates,
     thread: Option<BackgroundThread>,
 }
@@ -27,19 +27,19 @@ pub struct Feed {
 impl Feed {
     /// Starts the feed, before or during the run, on a thread with a lower priority than the workers. If no thread can
     /// be started, the only state is the result.
-    pub fn start(source: FeedSource) -> Feed {
+    pub(super) fn start(source: FeedSource) -> Feed {
         let states = LiveStates::default();
         let rounds = Rounds::new(source, states.clone());
         let thread = BackgroundThread::start_behind_workers("feed", |ended| rounds.work_until(ended)).ok();
         Feed { states, thread }
     }
 
-    pub fn states(&self) -> LiveStates {
+    pub(super) fn states(&self) -> LiveStates {
         self.states.clone()
     }
 
     /// Publishes the result of the ended run as the last state, after passing it to `before`.
-    pub fn finish(mut self, run: &Run, findings: &Findings, before: impl FnOnce(&LiveState)) {
+    pub(super) fn finish(mut self, run: &Run, findings: &Findings, before: impl FnOnce(&LiveState)) {
         self.thread.take();
         let state = LiveState {
             series: series(run, findings),

@@ -7,7 +7,7 @@ use crate::output;
 
 /// Listener of the live page, and the name that the user gave it.
 #[derive(Debug)]
-pub struct LiveListener {
+pub(super) struct LiveListener {
     pub listener: TcpListener,
     /// The host of `--live`, without port, if it is a name and not an address.
     pub names: Vec<String>,
@@ -18,7 +18,7 @@ impl LiveListener {
     ///
     /// # Errors
     /// If `given` is no address, or cannot be listened on, for example because another program uses the port.
-    pub fn bind(given: &str) -> Result<LiveListener> {
+    pub(super) fn bind(given: &str) -> Result<LiveListener> {
         let wrong = |problem: String| {
             usage_error(format!("--live '{given}': {problem}; write ADDRESS:PORT, such as 127.0.0.1:9000"))
         };
@@ -42,7 +42,7 @@ impl LiveListener {
 }
 
 /// Returns the URL of the page. If the listener is on all addresses, this is the loopback address.
-pub fn url_of(address: SocketAddr) -> String {
+pub(super) fn url_of(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),

@@ -8,10 +8,10 @@ use crate::error::{Result, usage_error};
 
 /// Cannot be constructed without the feature `otlp`.
 #[derive(Debug)]
-pub struct OtlpEndpoint(Infallible);
+pub(super) struct OtlpEndpoint(Infallible);
 
 impl OtlpEndpoint {
-    pub fn parse(_: &str) -> Result<OtlpEndpoint> {
+    pub(super) fn parse(_: &str) -> Result<OtlpEndpoint> {
         Err(usage_error(
             "--otlp needs a truetail that was built with it: cargo install --features otlp, or cargo build --release \
              --features otlp",
@@ -21,14 +21,14 @@ impl OtlpEndpoint {
 
 /// Cannot be constructed without the feature `otlp`.
 #[derive(Debug)]
-pub struct OtlpSender(Infallible);
+pub(super) struct OtlpSender(Infallible);
 
 impl OtlpSender {
-    pub fn start(endpoint: OtlpEndpoint, _: LiveStates) -> OtlpSender {
+    pub(super) fn start(endpoint: OtlpEndpoint, _: LiveStates) -> OtlpSender {
         match endpoint.0 {}
     }
 
-    pub fn end(self, _: Duration) {
+    pub(super) fn end(self, _: Duration) {
         match self.0 {}
     }
 }

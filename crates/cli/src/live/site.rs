@@ -18,7 +18,7 @@ const NOT_YET: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"ut
 
 /// Live site of a run. Each state is drawn at most once, for all clients together, and only if a client asks.
 #[derive(Clone, Debug)]
-pub struct Site(Arc<Shared>);
+pub(super) struct Site(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -38,7 +38,7 @@ struct Drawn {
 }
 
 impl Site {
-    pub fn new(states: LiveStates) -> Site {
+    pub(super) fn new(states: LiveStates) -> Site {
         Site(Arc::new(Shared { states, drawn: Mutex::default(), end: OnceLock::new() }))
     }
 
@@ -76,7 +76,7 @@ impl Site {
     }
 
     /// Draws the last event here: threads that serve the page have low priority, and the process does not wait long.
-    pub fn draw_end(&self, last: &LiveState) {
+    pub(super) fn draw_end(&self, last: &LiveState) {
         self.0.end.get_or_init(|| event_of(last));
     }
 

@@ -11,7 +11,7 @@ use crate::labels::RunLabels;
 
 /// Access to a run for observers.
 #[derive(Clone, Debug)]
-pub struct FeedSource {
+pub(crate) struct FeedSource {
     pub plan: Plan,
     pub control: Control,
     pub judge: Judge,
@@ -20,7 +20,7 @@ pub struct FeedSource {
 
 /// A run in progress, as if it had been stopped at this moment.
 #[derive(Debug)]
-pub struct SoFar {
+pub(super) struct SoFar {
     source: FeedSource,
     due: DueArrivals,
     /// True once the run was stopped. From then on, no more arrivals are planned.
@@ -29,18 +29,18 @@ pub struct SoFar {
 
 impl SoFar {
     /// Observes the run of `source`, which need not have begun.
-    pub fn new(source: FeedSource) -> SoFar {
+    pub(super) fn new(source: FeedSource) -> SoFar {
         SoFar { due: DueArrivals::new(&source.plan), source, stopped: false }
     }
 
     /// Returns the number of arrivals that were due, warm-up included, as far as known in advance.
-    pub fn due(&self) -> u64 {
+    pub(super) fn due(&self) -> u64 {
         self.due.count()
     }
 
     /// Returns the run with closed books, and its findings; `None` before it has begun. Asks the workers for their
     /// records, and costs them nothing else.
-    pub fn now(&mut self) -> Option<(Run, Findings)> {
+    pub(super) fn now(&mut self) -> Option<(Run, Findings)> {
         let FeedSource { plan, control, judge, labels } = &self.source;
         // Read before the records, which therefore hold everything due by then.
         let elapsed = control.elapsed()?;
@@ -59,7 +59,7 @@ impl SoFar {
 
 /// Returns `snapshot`, taken `elapsed` after the origin, as a run. Its books do not balance;
 /// [`truetail_analysis::stopped_now`] closes them.
-pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
+pub(crate) fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     let generator = GeneratorStats::default();
     let measured = RunOutput {
         snapshot,

@@ -8,7 +8,7 @@ use truetail_report::LiveState;
 
 /// Slot for the newest state. A slow observer misses states but delays nothing. Clones share the slot.
 #[derive(Clone, Default, Debug)]
-pub struct LiveStates(Arc<Shared>);
+pub(crate) struct LiveStates(Arc<Shared>);
 
 #[derive(Default, Debug)]
 struct Shared {
@@ -29,7 +29,7 @@ struct Content {
 
 /// Result of [`LiveStates::newer_than`].
 #[derive(Clone, Debug)]
-pub enum Next {
+pub(crate) enum Next {
     /// The newest state and its number, from 1.
     State(u64, Arc<LiveState>),
     /// No newer state exists yet.
@@ -44,12 +44,12 @@ impl LiveStates {
     }
 
     /// Returns the newest state; `None` before the first one.
-    pub fn latest(&self) -> Option<Arc<LiveState>> {
+    pub(crate) fn latest(&self) -> Option<Arc<LiveState>> {
         self.content().newest.clone()
     }
 
     /// Returns the newest state if its number is above `seen`; 0 means any state. Waits for at most `patience`.
-    pub fn newer_than(&self, seen: u64, patience: Duration) -> Next {
+    pub(crate) fn newer_than(&self, seen: u64, patience: Duration) -> Next {
         let nothing_new = |content: &mut Content| content.version <= seen && !content.closed;
         let waited = self.0.changed.wait_timeout_while(self.content(), patience, nothing_new);
         let content = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -61,7 +61,7 @@ impl LiveStates {
     }
 
     /// Adds processor time that an observer spent on a state, so that the feed waits longer before the next.
-    pub fn spent(&self, time: Nanos) {
+    pub(crate) fn spent(&self, time: Nanos) {
         self.content().spent += time;
     }
 

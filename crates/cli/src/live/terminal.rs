@@ -35,7 +35,7 @@ struct Entered {
 }
 
 /// Full-screen mode, which ends on drop.
-pub struct FullScreen {
+pub(crate) struct FullScreen {
     keys: File,
 }
 
@@ -44,7 +44,7 @@ impl FullScreen {
     ///
     /// # Errors
     /// If standard error is closed, or this process has no terminal.
-    pub fn enter() -> io::Result<FullScreen> {
+    pub(crate) fn enter() -> io::Result<FullScreen> {
         let keys = OpenOptions::new().read(true).write(true).open("/dev/tty")?;
         let screen = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         FullScreen::enter_on(screen, keys)
@@ -66,14 +66,14 @@ impl FullScreen {
     }
 
     /// Returns the columns and rows.
-    pub fn size(&self) -> Rect {
+    pub(crate) fn size(&self) -> Rect {
         let size = tcgetwinsize(&self.keys).ok().map(|size| (size.ws_col, size.ws_row));
         let (columns, rows) = size.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(USUAL);
         Rect::new(0, 0, columns.min(LARGEST.0), rows.min(LARGEST.1))
     }
 
     /// Writes to the screen, unless full-screen mode has ended. Returns false if the terminal is gone.
-    pub fn write(&self, text: &str) -> bool {
+    pub(crate) fn write(&self, text: &str) -> bool {
         let mut entered = ENTERED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         entered.as_mut().is_none_or(|entered| entered.screen.write_all(text.as_bytes()).is_ok())
     }
@@ -82,7 +82,7 @@ impl FullScreen {
     ///
     /// # Errors
     /// If the terminal is gone.
-    pub fn read(&mut self, time: Duration) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&mut self, time: Duration) -> io::Result<Vec<u8>> {
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
         let mut polled = [PollFd::new(&self.keys, PollFlags::IN)];
         match poll(&mut polled, Some(&time)) {
@@ -111,7 +111,7 @@ impl Drop for FullScreen {
 }
 
 /// Restores the terminal and prints the held notes. Further calls do nothing.
-pub fn leave() {
+pub(crate) fn leave() {
     let Some(mut entered) = take_entered() else { return };
     // The terminal itself failed, so an error cannot be shown.
     let _ = entered.screen.write_all(LEAVE);

@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Views that the user asked for, checked before the load begins.
 #[derive(Debug)]
-pub struct LiveView {
+pub(crate) struct LiveView {
     listener: Option<LiveListener>,
     otlp: Option<OtlpEndpoint>,
     watch: bool,
@@ -34,7 +34,7 @@ impl LiveView {
     ///
     /// # Errors
     /// If it cannot listen, the URL of the receiver is not valid, or the terminal cannot be drawn on.
-    pub fn prepare(args: &LiveArgs) -> Result<LiveView> {
+    pub(crate) fn prepare(args: &LiveArgs) -> Result<LiveView> {
         let watch = args.watch.watch;
         if watch {
             check_terminal()?;
@@ -45,12 +45,12 @@ impl LiveView {
     }
 
     /// Returns the number of open files that the views need during the run.
-    pub fn files(&self) -> u64 {
+    pub(crate) fn files(&self) -> u64 {
         if self.listener.is_some() { Server::MAX_FILES } else { 0 }
     }
 
     /// Starts the views of the run of `source`. Without views it does nothing.
-    pub fn start(self, source: FeedSource) -> Result<RunningView> {
+    pub(crate) fn start(self, source: FeedSource) -> Result<RunningView> {
         if self.listener.is_none() && self.otlp.is_none() && !self.watch {
             return Ok(RunningView::default());
         }
@@ -71,7 +71,7 @@ fn serve(LiveListener { listener, names }: LiveListener, site: &Site) -> Result<
 
 /// Running views of a run. Dropped before [`RunningView::end`], they close their connections.
 #[derive(Default, Debug)]
-pub struct RunningView {
+pub(crate) struct RunningView {
     feed: Option<Feed>,
     server: Option<Server>,
     site: Option<Site>,
@@ -81,12 +81,12 @@ pub struct RunningView {
 
 impl RunningView {
     /// Returns the states of the run if `--watch` shows them.
-    pub fn watched(&self) -> Option<LiveStates> {
+    pub(crate) fn watched(&self) -> Option<LiveStates> {
         self.watched.clone()
     }
 
     /// Publishes the result of the ended run.
-    pub fn finish(&mut self, run: &Run, findings: &Findings) {
+    pub(crate) fn finish(&mut self, run: &Run, findings: &Findings) {
         let Some(feed) = self.feed.take() else { return };
         let is_visited = self.server.as_ref().is_some_and(Server::has_connections);
         let site = self.site.take().filter(|_| is_visited);
@@ -94,7 +94,7 @@ impl RunningView {
     }
 
     /// Waits until all clients have the result, for at most 5 s each for the page and the receiver.
-    pub fn end(self) {
+    pub(crate) fn end(self) {
         if let Some(server) = self.server {
             server.end(LAST_WORDS);
         }

@@ -29,7 +29,7 @@ const SAME_PRESS: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// If standard error is no terminal, or one that cannot move its cursor.
-pub fn check_terminal() -> Result<()> {
+pub(super) fn check_terminal() -> Result<()> {
     if output::stderr_terminal().is_none() {
         return Err(usage_error(
             "--watch draws on standard error, which is not a terminal here; leave it out, or do not redirect standard \
@@ -46,21 +46,26 @@ pub fn check_terminal() -> Result<()> {
 }
 
 /// View of a run, which ends on drop.
-pub struct Watch {
+pub(crate) struct Watch {
     _thread: BackgroundThread,
     stopped_by_key: Arc<AtomicBool>,
 }
 
 impl Watch {
     /// Key that ends the run.
-    pub const STOP_KEY: &str = "q";
+    pub(crate) const STOP_KEY: &str = "q";
 
     /// Fills the terminal with the run of `control`, on a thread with a lower priority than the workers. `signals`
     /// counts the signals that asked the run to end.
     ///
     /// # Errors
     /// If this process has no terminal to read keys from, or no thread can be started.
-    pub fn start(figures: Figures, control: &Control, states: LiveStates, signals: Arc<AtomicU32>) -> Result<Watch> {
+    pub(crate) fn start(
+        figures: Figures,
+        control: &Control,
+        states: LiveStates,
+        signals: Arc<AtomicU32>,
+    ) -> Result<Watch> {
         let screen = FullScreen::enter().map_err(|error| {
             runtime_error(format!("--watch cannot use the terminal of this process: {error}; leave it out"))
         })?;
@@ -82,7 +87,7 @@ impl Watch {
     }
 
     /// Returns true if the key `q` raised the first signal that asked the run to end.
-    pub fn stopped_by_key(&self) -> bool {
+    pub(crate) fn stopped_by_key(&self) -> bool {
         self.stopped_by_key.load(Ordering::Relaxed)
     }
 }

@@ -11,7 +11,12 @@ use crate::args::checks::CheckArgs;
 
 /// Returns the checks of a run, and adds their observer to the plan. `called` is the method of gRPC calls. `cut_warmup`
 /// means that the warm-up is found after the run.
-pub fn checks(args: CheckArgs, plan: &mut Plan, called: Option<CallMethod>, cut_warmup: bool) -> Option<CheckRun> {
+pub(super) fn checks(
+    args: CheckArgs,
+    plan: &mut Plan,
+    called: Option<CallMethod>,
+    cut_warmup: bool,
+) -> Option<CheckRun> {
     if args.checks.is_empty() {
         return None;
     }

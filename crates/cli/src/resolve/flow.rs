@@ -17,7 +17,7 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 ///
 /// # Errors
 /// If a flow contradicts other options, or a file is not valid.
-pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
+pub(crate) fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
     if args.flow.flow.is_empty() {
         return Ok(None);
     }
@@ -40,18 +40,18 @@ pub fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
 }
 
 /// Returns the version of HTTP that flows use.
-pub fn version(args: &RunArgs) -> HttpVersion {
+pub(crate) fn version(args: &RunArgs) -> HttpVersion {
     if args.http2 { HttpVersion::Http2 } else { HttpVersion::Http1 }
 }
 
 /// Combines flows for one run.
-pub fn together(flows: Vec<Flow>) -> Result<Flows> {
+pub(crate) fn together(flows: Vec<Flow>) -> Result<Flows> {
     Flows::new(flows).map_err(|error| usage_error(format!("--flow: {error}")))
 }
 
 /// Reads the flow in `file`, with these variables and the rows that its text uses. Its files are in `file_root`, or by
 /// default in the folder of the flow.
-pub fn read(
+pub(crate) fn read(
     file: &Path,
     variables: &[Variable],
     file_root: Option<&Path>,
@@ -71,7 +71,7 @@ pub fn read(
 }
 
 /// Returns the files that the flow in `file` names.
-pub fn files_of(file: &Path) -> Result<Vec<String>> {
+pub(crate) fn files_of(file: &Path) -> Result<Vec<String>> {
     truetail_flow::files_of(&input::text(file)?).map_err(|error| wrong(file, &error))
 }
 
@@ -80,7 +80,7 @@ pub fn files_of(file: &Path) -> Result<Vec<String>> {
 /// # Errors
 /// If the file cannot be read, is no regular file, or is outside that folder after following links. So a flow from a
 /// stranger cannot send other files of this machine.
-pub fn file_of_flow(file: &Path, file_root: Option<&Path>, path: &str) -> Result<Vec<u8>> {
+pub(crate) fn file_of_flow(file: &Path, file_root: Option<&Path>, path: &str) -> Result<Vec<u8>> {
     let own = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let root = file_root.unwrap_or(own);
     let cannot =
@@ -99,12 +99,12 @@ pub fn file_of_flow(file: &Path, file_root: Option<&Path>, path: &str) -> Result
 }
 
 /// Describes an error in a flow, with its place.
-pub fn wrong(file: &Path, error: &FlowError) -> CliError {
+pub(crate) fn wrong(file: &Path, error: &FlowError) -> CliError {
     usage_error(format!("{}:{}: {}", file.display(), error.line, error.problem))
 }
 
 /// Returns the sessions of a run, and adds their observer to the plan.
-pub fn sessions(flows: Option<Flows>, seed: Option<u64>, plan: &mut Plan) -> Option<FlowRun> {
+pub(crate) fn sessions(flows: Option<Flows>, seed: Option<u64>, plan: &mut Plan) -> Option<FlowRun> {
     let flows = flows?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let measure_from = Timestamp(plan.workload.warmup.0);

@@ -24,7 +24,7 @@ const GIVE_FILE: &str = "give the schema with --proto FILE or --protoset FILE";
 ///
 /// # Errors
 /// If a file is not a schema, or the server does not tell it.
-pub fn schema(args: &RunArgs, origin: &str, name: Option<&str>) -> Result<Schema> {
+pub(crate) fn schema(args: &RunArgs, origin: &str, name: Option<&str>) -> Result<Schema> {
     if let Some(file) = &args.grpc.protoset {
         let bytes = input::bytes(file)?;
         return Schema::of_descriptor_set(&bytes).map_err(|error| usage_error(format!("{}: {error}", file.display())));

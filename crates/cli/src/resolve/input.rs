@@ -14,7 +14,7 @@ const GZIP: &[u8] = b"\x1f\x8b";
 const LONGEST_RECORDING: u64 = 1 << 30;
 
 /// Returns the bytes of a file, or of standard input for `-`.
-pub fn bytes(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     within(path, LONGEST)
 }
 
@@ -30,12 +30,12 @@ fn within(path: &Path, most: u64) -> Result<Vec<u8>> {
 }
 
 /// Returns the text of a file, or of standard input for `-`.
-pub fn text(path: &Path) -> Result<String> {
+pub(crate) fn text(path: &Path) -> Result<String> {
     as_text(bytes(path)?, path)
 }
 
 /// Returns the text of a recording, which may be compressed with gzip.
-pub fn recording(path: &Path) -> Result<String> {
+pub(crate) fn recording(path: &Path) -> Result<String> {
     let bytes = within(path, LONGEST_RECORDING)?;
     if !bytes.starts_with(GZIP) {
         return as_text(bytes, path);

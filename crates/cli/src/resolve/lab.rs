@@ -9,7 +9,7 @@ use crate::args::simulate::{PauseEvery, SimulateLabArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum LabRun {
+pub(crate) enum LabRun {
     Virtual(Lab),
     /// The lab `every-nth` on the wall clock.
     RealTime {
@@ -21,7 +21,7 @@ pub enum LabRun {
 
 impl LabRun {
     /// Returns the lab, for virtual or real time.
-    pub fn lab(&self) -> Lab {
+    pub(crate) fn lab(&self) -> Lab {
         match self {
             LabRun::Virtual(lab) => *lab,
             LabRun::RealTime { options, .. } => Lab::EveryNth(*options),
@@ -51,7 +51,7 @@ const OPTIONS: [(&str, &[&str]); 3] = [
 ///
 /// # Errors
 /// If an option belongs to another lab or to no lab with that name, or a value is not valid.
-pub fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
+pub(crate) fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
     refuse_foreign_options(name, args)?;
     let lab = match Lab::by_name(name) {
         None => return Ok(None),
@@ -63,7 +63,7 @@ pub fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
 }
 
 /// Converts the error of the lab called `name`: a usage error if an option is out of range.
-pub fn lab_error(name: &str, error: &LabError) -> CliError {
+pub(crate) fn lab_error(name: &str, error: &LabError) -> CliError {
     let message = format!("{name}: {error}");
     if error.is_invalid_option() { usage_error(message) } else { runtime_error(message) }
 }

@@ -11,10 +11,10 @@ use crate::args::run::{ModelName, RunArgs, SpacingName, WarmupValue};
 use crate::error::{Result, usage_error};
 
 /// Default seed. It is constant, so that a repeated command gives the same schedule.
-pub const DEFAULT_SEED: u64 = 1;
+pub(crate) const DEFAULT_SEED: u64 = 1;
 
 /// Prefix of a `--profile` that names a file with recorded arrivals.
-pub const TRACE: &str = "trace:";
+pub(crate) const TRACE: &str = "trace:";
 
 const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 
@@ -24,7 +24,7 @@ const DEFAULT_UNTIL_DURATION: Nanos = Nanos::from_secs(600);
 ///
 /// # Errors
 /// If options contradict each other or are missing, or a trace is not valid.
-pub fn workload(args: &RunArgs, recorded: Option<&Trace>) -> Result<Workload> {
+pub(crate) fn workload(args: &RunArgs, recorded: Option<&Trace>) -> Result<Workload> {
     let kind = kind(args);
     refuse_contradictions(args, kind)?;
     let model = match kind {
@@ -117,7 +117,7 @@ fn profile(args: &RunArgs) -> Result<Profile> {
 ///
 /// # Errors
 /// If it cannot be read, or a line is no arrival.
-pub fn trace(path: &Path) -> Result<Trace> {
+pub(crate) fn trace(path: &Path) -> Result<Trace> {
     let file = path.display();
     match Trace::parse(&input::recording(path)?) {
         Ok(trace) => Ok(trace),
@@ -138,7 +138,7 @@ fn horizon(args: &RunArgs, natural_length: Option<Nanos>) -> Horizon {
 }
 
 /// Returns the limits on requests and connections.
-pub fn limits(args: &RunArgs) -> Limits {
+pub(crate) fn limits(args: &RunArgs) -> Limits {
     let usual = Limits::default();
     Limits {
         connections: args.connections,

@@ -9,7 +9,7 @@ use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
 
 /// Returns true if the URL is that of a channel.
-pub fn are_meant(args: &RunArgs) -> bool {
+pub(super) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(ChannelUrl::is_meant)
 }
 
@@ -17,7 +17,7 @@ pub fn are_meant(args: &RunArgs) -> bool {
 ///
 /// # Errors
 /// If there is one.
-pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
+pub(super) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     match args.messages.given().next().filter(|_| !are_meant(args)) {
         Some(option) => Err(usage_error(format!(
             "{option} is for messages on a channel; write a URL such as tcp://HOST:PORT, ws://HOST/PATH or redis://HOST:PORT"
@@ -27,7 +27,7 @@ pub fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
 }
 
 /// Returns a note for a run whose messages have no replies.
-pub fn notes(args: &RunArgs) -> Option<String> {
+pub(super) fn notes(args: &RunArgs) -> Option<String> {
     let note = "times end when the message was handed to the system: no reply is waited for (--match none)";
     (args.messages.matching == Some(Matching::None)).then(|| note.to_owned())
 }
@@ -36,7 +36,7 @@ pub fn notes(args: &RunArgs) -> Option<String> {
 ///
 /// # Errors
 /// If the URL, the options or the rows are not valid, or the host does not resolve.
-pub fn target(args: &RunArgs) -> Result<Target> {
+pub(super) fn target(args: &RunArgs) -> Result<Target> {
     refuse_http(args)?;
     let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
     if !channel.is_websocket() && !args.header.is_empty() {

@@ -1,21 +1,21 @@
 //! Resolved arguments: checked against each other, with defaults and file contents. Nothing is sent or saved here.
 
 mod checks;
-pub mod flow;
+pub(crate) mod flow;
 mod generator;
 mod grpc;
-pub mod grpc_schema;
-pub mod input;
-pub mod lab;
-pub mod load;
+pub(crate) mod grpc_schema;
+pub(crate) mod input;
+pub(crate) mod lab;
+pub(crate) mod load;
 mod messages;
-pub mod replay;
-pub mod request;
-pub mod rows;
-pub mod run;
-pub mod scenario;
+pub(crate) mod replay;
+pub(crate) mod request;
+pub(crate) mod rows;
+pub(crate) mod run;
+pub(crate) mod scenario;
 mod server_timing;
-pub mod stream;
-pub mod stripe;
-pub mod tls;
-pub mod trace;
+pub(crate) mod stream;
+pub(crate) mod stripe;
+pub(crate) mod tls;
+pub(crate) mod trace;

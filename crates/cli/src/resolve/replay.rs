@@ -11,7 +11,7 @@ use crate::error::{Result, usage_error};
 ///
 /// # Errors
 /// If an option has no meaning with `--replay`, or the file is not valid.
-pub fn replay(args: &RunArgs) -> Result<Option<Replay>> {
+pub(crate) fn replay(args: &RunArgs) -> Result<Option<Replay>> {
     let Some(file) = &args.replay.replay else { return Ok(None) };
     refuse_contradictions(args)?;
     let name = file.display().to_string();
@@ -21,12 +21,12 @@ pub fn replay(args: &RunArgs) -> Result<Option<Replay>> {
 }
 
 /// Scales the arrivals to the speed of `--speed`.
-pub fn at_speed(trace: Trace, speed: Option<f64>) -> Trace {
+pub(crate) fn at_speed(trace: Trace, speed: Option<f64>) -> Trace {
     speed.map(|speed| trace.at_speed(speed)).unwrap_or(trace)
 }
 
 /// Returns notes on the replay for the result.
-pub fn notes(args: &RunArgs, replay: &Replay) -> Vec<String> {
+pub(crate) fn notes(args: &RunArgs, replay: &Replay) -> Vec<String> {
     let name = args.replay.replay.as_ref().and_then(|file| file.file_name()).unwrap_or_default().to_string_lossy();
     let speed = args.replay.speed.map_or_else(String::new, |speed| format!(" at {speed} times the recorded speed"));
     let count = replay.trace.instants().len();

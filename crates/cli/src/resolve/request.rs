@@ -23,7 +23,7 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 ///
 /// # Errors
 /// If the requests in arguments or files are not valid, or a host does not resolve.
-pub fn target(args: &RunArgs) -> Result<Target> {
+pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     let added: Vec<String> = closing(args).iter().cloned().chain(args.traces.placeholder()).collect();
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
     let specs = match args.streams.llm {
@@ -44,7 +44,7 @@ pub fn target(args: &RunArgs) -> Result<Target> {
 ///
 /// # Errors
 /// If the URL or a request is not valid, or a host does not resolve.
-pub fn for_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
+pub(crate) fn for_replay(args: &RunArgs, replay: &Replay) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     let base = from_arguments(args, args.url.as_deref().unwrap_or_default())?;
     let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
@@ -76,13 +76,13 @@ fn closing(args: &RunArgs) -> &'static [String] {
 ///
 /// # Errors
 /// If a host does not resolve.
-pub fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
+pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     target_of(args, PreparedRequests { requests: flows.requests(), origins: flows.origins().cloned().collect() })
 }
 
 /// Checks that every `--resolve` address belongs to one of the targets.
-pub fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
+pub(crate) fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
     let origins: Vec<_> = targets.iter().flat_map(|target| target.origins().cloned()).collect();
     way(args)?.check_used(&origins).map_err(refused)
 }
@@ -240,7 +240,7 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 
 /// File of `--data-from`.
 #[derive(Clone, Debug)]
-pub struct DataFile {
+pub(crate) struct DataFile {
     format: RowFormat,
     pub(super) name: String,
     bytes: Vec<u8>,

@@ -13,7 +13,7 @@ use crate::error::{CliError, Result, usage_error};
 ///
 /// # Errors
 /// If the rows are not valid, `--variable` also sets a column, or the only flow uses no column.
-pub fn for_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
+pub(crate) fn for_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<Option<SessionRows>> {
     // Errors in the flow are reported when it is read.
     let (Some(data), Ok(used)) = (data, variables_of(text)) else { return Ok(None) };
     let rows = data.rows();
@@ -37,7 +37,7 @@ pub fn for_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> Result<O
 }
 
 /// Refuses rows if no flow uses a column.
-pub fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
+pub(crate) fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
     match data.filter(|_| !flows.iter().any(Flow::uses_rows)) {
         Some(data) => Err(unused(data, "the flows use")?),
         None => Ok(()),
@@ -52,7 +52,7 @@ fn unused(data: &DataFile, who_uses: &str) -> Result<CliError> {
 }
 
 /// Refuses `--feed once` for a verb that makes several runs, because each would start with the first row again.
-pub fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
+pub(crate) fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
     match feed {
         Some(FeedName::Once) => Err(usage_error(format!(
             "--feed once has no meaning in 'truetail {verb}': each of its runs begins with the first row again; use truetail run"
@@ -65,7 +65,7 @@ pub fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
 ///
 /// # Errors
 /// With `--feed once` in a partly open load without a flow.
-pub fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Option<String>> {
+pub(crate) fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Option<String>> {
     let is_once = args.feed == Some(FeedName::Once);
     if rows == 0 || args.feed == Some(FeedName::Random) {
         return Ok(None);

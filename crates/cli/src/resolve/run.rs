@@ -29,7 +29,7 @@ use crate::vllm;
 
 /// Output of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Printing {
+pub(crate) struct Printing {
     /// Result on standard output.
     pub result: Printed,
     /// Show no progress.
@@ -38,7 +38,7 @@ pub struct Printing {
 
 /// Form of the result on standard output.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Printed {
+pub(crate) enum Printed {
     /// Text for people.
     #[default]
     Summary,
@@ -51,7 +51,7 @@ pub enum Printed {
 
 /// Kind of preflight, which shows mistakes before the load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trial {
+pub(crate) enum Trial {
     /// A request and its whole answer.
     Request,
     /// A connection without a request: a stream may last for any time, and a row to use once belongs to the load.
@@ -71,7 +71,7 @@ impl Trial {
 
 /// Resolved arguments of `truetail run`.
 #[derive(Debug)]
-pub struct ResolvedRun {
+pub(crate) struct ResolvedRun {
     pub plan: Plan,
     /// Notes for the run.
     pub notes: Vec<String>,
@@ -94,7 +94,7 @@ pub struct ResolvedRun {
 
 /// Work beside the load.
 #[derive(Debug)]
-pub struct BesideRun {
+pub(crate) struct BesideRun {
     pub live: LiveArgs,
     /// Services to read.
     pub scrapes: ScrapeArgs,
@@ -104,7 +104,7 @@ pub struct BesideRun {
 
 /// Files to write besides the run folder.
 #[derive(Default, Debug)]
-pub struct RunFiles {
+pub(crate) struct RunFiles {
     /// The page.
     pub html: Option<PathBuf>,
     /// Measurements under the names of vLLM's benchmark.
@@ -112,7 +112,7 @@ pub struct RunFiles {
 }
 
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
-pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
+pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let labels = RunLabels::new(&args.labels, command_line::for_run(&args));
     let words_for_script = Script::arguments(&mut args);
     messages::refuse_elsewhere(&args)?;
@@ -219,7 +219,7 @@ fn printed(args: &RunArgs) -> Printed {
 }
 
 /// Returns the place to save the run.
-pub fn save_to(args: &RunArgs) -> Result<SaveTo> {
+pub(crate) fn save_to(args: &RunArgs) -> Result<SaveTo> {
     match (&args.out, args.no_save || args.pack) {
         (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one of them")),
         (Some(folder), false) => Ok(SaveTo::folder(folder.clone(), args.force)),

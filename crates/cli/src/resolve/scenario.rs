@@ -12,7 +12,7 @@ use crate::error::{Result, usage_error};
 ///
 /// # Errors
 /// If no scenario has this name, or the file is no scenario.
-pub fn scenario(given: &str) -> Result<Scenario> {
+pub(crate) fn scenario(given: &str) -> Result<Scenario> {
     if is_name(given) {
         return builtin::find(given).map_err(usage_error);
     }
@@ -23,7 +23,7 @@ pub fn scenario(given: &str) -> Result<Scenario> {
 }
 
 /// Returns the scenario as [`scenario`] does. For an unknown name, the error also lists the labs.
-pub fn scenario_or_lab(given: &str) -> Result<Scenario> {
+pub(crate) fn scenario_or_lab(given: &str) -> Result<Scenario> {
     scenario(given).map_err(|error| {
         let labs = Lab::NAMES.join(", ");
         if is_name(given) { usage_error(format!("{}; labs are {labs}", error.message)) } else { error }

@@ -7,7 +7,7 @@ use truetail_timing::{TimingRun, TimingSource};
 use crate::args::server_timing::ServerTimingArgs;
 
 /// Returns the times that a run reads, and adds their observer to the plan.
-pub fn server_timing(args: ServerTimingArgs, plan: &mut Plan) -> Option<TimingRun> {
+pub(super) fn server_timing(args: ServerTimingArgs, plan: &mut Plan) -> Option<TimingRun> {
     if args.server_timing.is_empty() {
         return None;
     }

@@ -16,7 +16,7 @@ use crate::error::{Result, usage_error};
 
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
 /// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
-pub fn streams(
+pub(crate) fn streams(
     args: StreamArgs,
     objectives: Vec<Objective>,
     plan: &mut Plan,
@@ -36,7 +36,7 @@ pub fn streams(
 ///
 /// # Errors
 /// If options contradict each other, or no step of the flows is a stream.
-pub fn options(
+pub(crate) fn options(
     args: StreamArgs,
     objectives: Vec<Objective>,
     flows: Option<&Flows>,
@@ -70,7 +70,7 @@ pub fn options(
 }
 
 /// Returns how answers are read, to check which gates fit.
-pub fn reading(args: &StreamArgs) -> ReadingMode {
+pub(crate) fn reading(args: &StreamArgs) -> ReadingMode {
     match (args.llm, args.stream) {
         (Some(_), _) => ReadingMode::Llm,
         (None, Some(_)) => ReadingMode::Streams,
@@ -129,7 +129,7 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
 ///
 /// # Errors
 /// If a body is no JSON object.
-pub fn ask_for_streams(specs: Vec<TargetSpec>, api: LlmApi) -> Result<Vec<TargetSpec>> {
+pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, api: LlmApi) -> Result<Vec<TargetSpec>> {
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();
         asking_for_stream(spec, api.request_members())

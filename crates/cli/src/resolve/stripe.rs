@@ -15,7 +15,7 @@ use crate::error::{Result, usage_error};
 ///
 /// # Errors
 /// If the load cannot be dealt out, or each machine would decide an option differently.
-pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
+pub(crate) fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
     let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
     let has_slo = args.gates.slo.iter().any(|slo| slo.run_gate().is_some());
     let ours_alone: [(&str, bool, &str); 7] = [
@@ -39,7 +39,7 @@ pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
 ///
 /// # Errors
 /// If there are fewer users or connections than machines.
-pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
+pub(crate) fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
     let of = stripe.count();
     let too_few = |option: &str, there: u32| {
         usage_error(format!(
@@ -57,7 +57,7 @@ pub fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
 ///
 /// # Errors
 /// If it is in the past. A stripe is allowed to be late as long as a part of it can still be sent.
-pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
+pub(crate) fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
     let now = unix_ns();
     match args.machines.start_at {
         None | Some(StartAt::In(_)) => Ok(None),
@@ -84,7 +84,7 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
 }
 
 /// Returns the file that will hold the origin of the schedule.
-pub fn start_file(args: &RunArgs) -> Option<PathBuf> {
+pub(crate) fn start_file(args: &RunArgs) -> Option<PathBuf> {
     match &args.machines.start_at {
         Some(StartAt::In(file)) => Some(file.clone()),
         _ => None,
@@ -92,11 +92,11 @@ pub fn start_file(args: &RunArgs) -> Option<PathBuf> {
 }
 
 /// Returns the wall clock in nanoseconds since 1970 UTC.
-pub fn unix_ns() -> u64 {
+pub(crate) fn unix_ns() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| Nanos::from(since).0)
 }
 
 /// Formats a time in seconds, such as `3.2s`.
-pub fn seconds(time: Nanos) -> String {
+pub(crate) fn seconds(time: Nanos) -> String {
     format!("{:.1}s", time.0 as f64 / 1e9)
 }

@@ -12,7 +12,7 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 ///
 /// # Errors
 /// If flags contradict each other or the URLs, or a file does not have the expected content.
-pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
+pub(crate) fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
     refuse_contradictions(args)?;
     // With a setup, the flags may be meant for the setup only.
     if args.flow.setup.is_none() {
@@ -27,7 +27,7 @@ pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
 }
 
 /// Returns notes for the run.
-pub fn notes(args: &RunArgs) -> Vec<String> {
+pub(crate) fn notes(args: &RunArgs) -> Vec<String> {
     let note = |holds: bool, text: &str| holds.then(|| text.to_owned());
     let insecure = "--insecure: certificates were not verified, so the answers could come from anyone";
     let keepalive =
@@ -36,7 +36,7 @@ pub fn notes(args: &RunArgs) -> Vec<String> {
 }
 
 /// Refuses TLS flags if no target uses TLS.
-pub fn check_used(targets: &[&Target], args: &RunArgs) -> Result<()> {
+pub(crate) fn check_used(targets: &[&Target], args: &RunArgs) -> Result<()> {
     let flags = [
         ("--insecure", args.insecure),
         ("--ca", args.ca.is_some()),

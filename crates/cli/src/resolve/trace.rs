@@ -16,7 +16,7 @@ use crate::error::Result;
 ///
 /// # Errors
 /// If a request has the header already.
-pub fn trace(args: &RunArgs, start_at: Option<u64>, target: &mut Target) -> Result<()> {
+pub(crate) fn trace(args: &RunArgs, start_at: Option<u64>, target: &mut Target) -> Result<()> {
     let Some(format) = args.traces.format() else { return Ok(()) };
     let sampled = args.traces.trace_sampled.unwrap_or(1.0);
     let facts = TraceFacts::new(key(args.seed, start_at), format, sampled, args.traces.trace_link.clone());

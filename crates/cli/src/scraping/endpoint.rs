@@ -9,20 +9,20 @@ use ureq::Agent;
 const ACCEPT: &str = "text/plain;version=0.0.4, application/openmetrics-text;version=1.0.0;q=0.5, */*;q=0.1";
 
 #[derive(Debug)]
-pub struct Endpoint {
+pub(super) struct Endpoint {
     pub url: String,
     agent: Agent,
 }
 
 impl Endpoint {
-    pub fn new(url: String) -> Endpoint {
+    pub(super) fn new(url: String) -> Endpoint {
         // Only the host that the user named is asked: no proxy, no redirect.
         let config = Agent::config_builder().max_redirects(0).proxy(None).user_agent("truetail").build();
         Endpoint { url, agent: config.new_agent() }
     }
 
     /// Reads the page within this time. Fails with the reason in a line.
-    pub fn read(&self, timeout: Duration) -> Result<Exposition, String> {
+    pub(super) fn read(&self, timeout: Duration) -> Result<Exposition, String> {
         let request = self.agent.get(&self.url).header("Accept", ACCEPT);
         let request = request.config().timeout_global(Some(timeout)).build();
         let mut response = request.call().map_err(|error| error.to_string())?;

@@ -10,4 +10,4 @@ mod endpoint;
 mod scraper;
 mod scrapers;
 
-pub use scrapers::Scrapers;
+pub(crate) use scrapers::Scrapers;

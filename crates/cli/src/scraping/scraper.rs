@@ -24,7 +24,7 @@ const DURING: Duration = Duration::from_secs(2);
 
 /// Reads the metrics of a service.
 #[derive(Debug)]
-pub struct Scraper {
+pub(super) struct Scraper {
     name: String,
     endpoint: Endpoint,
     shown: Vec<Pattern>,
@@ -38,7 +38,7 @@ pub struct Scraper {
 
 impl Scraper {
     /// Reads the first page. Fails with the reason in a line.
-    pub fn new(target: &ScrapeTarget, shown: &[Pattern]) -> Result<Scraper, String> {
+    pub(super) fn new(target: &ScrapeTarget, shown: &[Pattern]) -> Result<Scraper, String> {
         let endpoint = Endpoint::new(target.url.clone());
         let first = endpoint.read(OUTSIDE)?;
         Ok(Scraper {
@@ -54,14 +54,14 @@ impl Scraper {
     }
 
     /// Reads the page again shortly before the run, so that requests before it are not counted.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         if let Some(page) = self.read(DURING) {
             self.watch = Watch::new(&page, mem::take(&mut self.shown));
         }
     }
 
     /// Reads pages until the run of `control` has ended. Requests count from the end of the warm-up.
-    pub fn read_until(&mut self, ended: &Receiver<()>, control: &Control, warmup: Nanos) {
+    pub(super) fn read_until(&mut self, ended: &Receiver<()>, control: &Control, warmup: Nanos) {
         self.counts_from = warmup.is_zero().then_some(Nanos::ZERO);
         let mut wait = EVERY;
         while ended.recv_timeout(self.not_beyond(warmup, control, wait)) == Err(RecvTimeoutError::Timeout) {
@@ -106,7 +106,7 @@ impl Scraper {
     }
 
     /// Reads the last page, at this time since the origin, and returns what the pages say about the run.
-    pub fn end(mut self, at: Nanos, tally: &Tally) -> Scrape {
+    pub(super) fn end(mut self, at: Nanos, tally: &Tally) -> Scrape {
         if let Some(page) = self.read(OUTSIDE) {
             self.watch.add(at, &page);
         }

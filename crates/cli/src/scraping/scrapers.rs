@@ -18,14 +18,14 @@ const MOST: usize = 16;
 
 /// Services that were read once, before the run.
 #[derive(Debug, Default)]
-pub struct Scrapers(Vec<Scraper>);
+pub(crate) struct Scrapers(Vec<Scraper>);
 
 impl Scrapers {
     /// Checks the options.
     ///
     /// # Errors
     /// If two services have one name, or if there are too many.
-    pub fn check(args: &ScrapeArgs) -> Result<()> {
+    pub(crate) fn check(args: &ScrapeArgs) -> Result<()> {
         if args.scrape.len() > MOST {
             return Err(usage_error(format!("--scrape reads at most {MOST} services, not {}", args.scrape.len())));
         }
@@ -43,7 +43,7 @@ impl Scrapers {
     ///
     /// # Errors
     /// If a service cannot be read, or does not publish metrics.
-    pub fn prepare(args: &ScrapeArgs) -> Result<Scrapers> {
+    pub(crate) fn prepare(args: &ScrapeArgs) -> Result<Scrapers> {
         let scraper = |target| {
             Scraper::new(target, &args.scrape_show).map_err(|problem| {
                 runtime_error(format!(
@@ -57,12 +57,12 @@ impl Scrapers {
     }
 
     /// Returns the number of open files that reading needs during the run.
-    pub fn files(args: &ScrapeArgs) -> u64 {
+    pub(crate) fn files(args: &ScrapeArgs) -> u64 {
         args.scrape.len() as u64
     }
 
     /// Reads the services again, and then each in a thread behind the workers of the run.
-    pub fn start(self, control: &Control, warmup: Nanos) -> RunningScrapers {
+    pub(crate) fn start(self, control: &Control, warmup: Nanos) -> RunningScrapers {
         let start = |mut scraper: Scraper| {
             scraper.begin();
             let shared = Arc::new(Mutex::new(Some(scraper)));
@@ -86,14 +86,14 @@ type Shared = Arc<Mutex<Option<Scraper>>>;
 
 /// Services that are read during a run.
 #[derive(Debug)]
-pub struct RunningScrapers {
+pub(crate) struct RunningScrapers {
     threads: Vec<(Option<BackgroundThread>, Shared)>,
     control: Control,
 }
 
 impl RunningScrapers {
     /// Reads the services a last time, and adds what they published to the run.
-    pub fn end(self, run: &mut Run) {
+    pub(crate) fn end(self, run: &mut Run) {
         for (thread, shared) in self.threads {
             drop(thread);
             let scraper = shared.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -17,14 +17,14 @@ const MAX_PACKED: usize = 8 << 20;
 
 /// Places that a result goes to, besides its folder and the files of its gates.
 #[derive(Default, Debug)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     pub printed: Printed,
     pub screen: ScreenArgs,
     pub files: RunFiles,
 }
 
 /// Result that went to its places.
-pub struct Delivered {
+pub(crate) struct Delivered {
     /// Exit code if no step failed.
     pub code: ExitCode,
     /// Results of the steps.
@@ -34,7 +34,7 @@ pub struct Delivered {
 
 impl Judged {
     /// Saves the run, prints it, and writes what was asked for. Every step is tried.
-    pub fn deliver(mut self, to: &Delivery) -> Delivered {
+    pub(crate) fn deliver(mut self, to: &Delivery) -> Delivered {
         let mut steps = AfterLoad::default();
         steps.tried(self.save());
         let mut views = mem::take(&mut self.views);

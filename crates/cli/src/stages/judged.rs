@@ -16,7 +16,7 @@ use crate::start;
 use crate::supervisor::not_reached;
 
 /// Run with its findings, and the places that it still goes to.
-pub struct Judged {
+pub(crate) struct Judged {
     pub run: Run,
     /// Findings, including gates.
     pub findings: Findings,
@@ -35,7 +35,7 @@ pub struct Judged {
 
 impl Measured {
     /// Judges the run, its gates, and how it compares with the baseline.
-    pub fn judge(self) -> Judged {
+    pub(crate) fn judge(self) -> Judged {
         let Measured { mut run, signal, judge, until, baseline, folder, views } = self;
         add_note(&mut run, start::said_of_late);
         let (mut run, mut findings) = judge.findings(run);
@@ -49,7 +49,7 @@ impl Measured {
 
 impl Judged {
     /// Judges a run that was not measured here. Without gates in `gating`, judges the `stored` ones again.
-    pub fn of(run: Run, gating: Gating, stored: &[GateFinding]) -> Judged {
+    pub(crate) fn of(run: Run, gating: Gating, stored: &[GateFinding]) -> Judged {
         let mut findings = truetail_analysis::findings(&run);
         gating.judge(&run, &mut findings, stored);
         Judged {
@@ -69,7 +69,7 @@ impl Judged {
     ///
     /// # Errors
     /// If a file of the run cannot be written.
-    pub fn save(&mut self) -> Result<()> {
+    pub(crate) fn save(&mut self) -> Result<()> {
         if let Some(folder) = self.folder.take() {
             self.saved = Some(folder.save(&self.run, &self.findings)?);
         }

@@ -22,7 +22,7 @@ use crate::start::{self, Told};
 use crate::supervisor::{StopConditions, Supervisor};
 
 /// Load that was offered, and the rules for its result.
-pub struct Measured {
+pub(crate) struct Measured {
     pub(super) run: Run,
     /// First signal that asked it to end, if any.
     pub(super) signal: Option<i32>,
@@ -35,26 +35,26 @@ pub struct Measured {
 
 impl Measured {
     /// Calls `done` of the script, if there is one. Its text is printed by [`Script::print_held`].
-    pub fn finish_script(&self) -> Option<(Script, Result<()>)> {
+    pub(crate) fn finish_script(&self) -> Option<(Script, Result<()>)> {
         self.judge.observed.script.as_ref().map(|script| (script.clone(), script.done(&self.run)))
     }
 }
 
 /// State that consecutive runs share: signals stop the one in progress.
-pub struct Turns {
+pub(crate) struct Turns {
     signals: SignalHandler,
     current: CurrentRun,
 }
 
 impl Turns {
     /// Starts to watch for signals.
-    pub fn start() -> Result<Turns> {
+    pub(crate) fn start() -> Result<Turns> {
         let current = CurrentRun::default();
         Ok(Turns { signals: signals::stop_runs_on_signal(&current)?, current })
     }
 
     /// Returns the first signal, if any came.
-    pub fn signal(&self) -> Option<i32> {
+    pub(crate) fn signal(&self) -> Option<i32> {
         self.signals.first_signal()
     }
 }
@@ -65,7 +65,7 @@ impl Prepared {
     ///
     /// # Errors
     /// If the folder or a view cannot be had, or the load cannot be offered.
-    pub fn measure(self, turns: Option<&Turns>) -> Result<ControlFlow<i32, Measured>> {
+    pub(crate) fn measure(self, turns: Option<&Turns>) -> Result<ControlFlow<i32, Measured>> {
         let Prepared { resolved, baseline, views, scrapers, tried } = self;
         let ResolvedRun { mut plan, notes, save_to, printing, start_file, stop_conditions, .. } = resolved;
         let for_machines = printing.result == Printed::Packed;
@@ -126,7 +126,7 @@ impl Prepared {
 
 /// Settings of a run besides its plan.
 #[derive(Clone, Debug, Default)]
-pub struct RunContext {
+pub(crate) struct RunContext {
     pub labels: RunLabels,
     /// Notes for the run.
     pub notes: Vec<String>,
@@ -146,7 +146,7 @@ pub struct RunContext {
 ///
 /// # Errors
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
-pub fn measure(plan: &Plan, context: RunContext) -> Result<(Run, Option<i32>)> {
+pub(crate) fn measure(plan: &Plan, context: RunContext) -> Result<(Run, Option<i32>)> {
     let signals = signals::stop_run_on_signal(&context.control)?;
     measure_under(&signals, plan, context)
 }

@@ -15,8 +15,8 @@ mod measured;
 mod preflight;
 mod prepared;
 
-pub use delivered::{Delivered, Delivery};
-pub use judged::Judged;
-pub use measured::{RunContext, Turns, measure};
-pub use preflight::preflight;
-pub use prepared::{Prepared, name_of};
+pub(crate) use delivered::{Delivered, Delivery};
+pub(crate) use judged::Judged;
+pub(crate) use measured::{RunContext, Turns, measure};
+pub(crate) use preflight::preflight;
+pub(crate) use prepared::{Prepared, name_of};

@@ -16,7 +16,7 @@ use crate::unanswered::preflight_error;
 ///
 /// # Errors
 /// If the server cannot be reached, or does not answer.
-pub fn preflight(plan: &mut Plan, trial: Trial, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+pub(crate) fn preflight(plan: &mut Plan, trial: Trial, checks: Option<&CheckRun>) -> Result<Vec<String>> {
     match trial {
         Trial::Nothing => Ok(Vec::new()),
         Trial::Connection => {

@@ -12,7 +12,7 @@ use crate::resolve::run::ResolvedRun;
 use crate::scraping::Scrapers;
 
 /// Load that is ready: its options and places were checked, and its server was tried. It has created nothing yet.
-pub struct Prepared {
+pub(crate) struct Prepared {
     pub(super) resolved: ResolvedRun,
     pub(super) baseline: Option<Baseline>,
     pub(super) views: LiveView,
@@ -27,7 +27,7 @@ impl Prepared {
     ///
     /// # Errors
     /// If the result cannot be saved, a view cannot be shown, or the server does not answer.
-    pub fn new(mut resolved: ResolvedRun, baseline: Option<Baseline>) -> Result<Prepared> {
+    pub(crate) fn new(mut resolved: ResolvedRun, baseline: Option<Baseline>) -> Result<Prepared> {
         OutputFolder::check(&resolved.save_to)?;
         let views = LiveView::prepare(&resolved.beside.live)?;
         resolved.plan.other_files = views.files() + Scrapers::files(&resolved.beside.scrapes);
@@ -37,13 +37,13 @@ impl Prepared {
     }
 
     /// Prints the notes about the options.
-    pub fn print_notes(&self) {
+    pub(crate) fn print_notes(&self) {
         self.resolved.notes.iter().for_each(|note| output::note(note));
     }
 }
 
 /// Returns the name of the folder for runs against `target`.
-pub fn name_of(target: &Target) -> String {
+pub(crate) fn name_of(target: &Target) -> String {
     let origin = target.origin();
     let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
     format!("{}{port}", origin.host)

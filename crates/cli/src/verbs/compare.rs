@@ -19,7 +19,7 @@ use crate::error::{ExitCode, Result, usage_error};
 ///
 /// # Errors
 /// If a folder is no run, or something cannot be written.
-pub fn compare(args: CompareArgs) -> Result<ExitCode> {
+pub(super) fn compare(args: CompareArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
     let expected = match args.compare_as {
         Some(CompareAs::Hosts) => ExpectedDifference::Target,

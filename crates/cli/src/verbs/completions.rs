@@ -5,7 +5,7 @@ use crate::args::definition;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-pub fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
+pub(super) fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut definition(), "truetail", &mut script);
     let script = String::from_utf8(script).map_err(runtime_error)?;

@@ -12,7 +12,7 @@ use crate::output;
 /// Version of the JSON.
 const SCHEMA: &str = "truetail.doctor/1";
 
-pub fn doctor(args: DoctorArgs) -> Result<ExitCode> {
+pub(super) fn doctor(args: DoctorArgs) -> Result<ExitCode> {
     let facts = host::examine().map_err(|error| runtime_error(format!("the timer cannot be tried: {error}")))?;
     let findings = machine::findings(&facts);
     let text = if args.json { as_json(&findings) } else { machine_findings(&findings, output::stdout_style()) };

@@ -9,7 +9,7 @@ use crate::error::{ExitCode, Result, usage_error};
 use crate::output;
 use crate::resolve::grpc_schema;
 
-pub fn grpc(args: GrpcVerbArgs) -> Result<ExitCode> {
+pub(super) fn grpc(args: GrpcVerbArgs) -> Result<ExitCode> {
     let sketches = match &args.verb {
         GrpcVerb::List(place) => schema(place, None)?.all_services(),
         GrpcVerb::Describe(described) => match &described.name {

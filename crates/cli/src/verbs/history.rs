@@ -23,7 +23,7 @@ const MOST_READ: usize = 10_000;
 ///
 /// # Errors
 /// If there is no such folder, no run meets the conditions, or the result cannot be printed.
-pub fn history(args: &HistoryArgs) -> Result<ExitCode> {
+pub(super) fn history(args: &HistoryArgs) -> Result<ExitCode> {
     let runs = series(args)?;
     let expected = match args.compare_as {
         Some(CompareAs::Hosts) => ExpectedDifference::Target,

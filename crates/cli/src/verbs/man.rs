@@ -8,7 +8,7 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
 /// Writes `truetail.1` and one page per verb.
-pub fn man(args: &ManArgs) -> Result<ExitCode> {
+pub(super) fn man(args: &ManArgs) -> Result<ExitCode> {
     let folder = args.out.display();
     fs::create_dir_all(&args.out)
         .and_then(|()| clap_mangen::generate_to(definition(), &args.out))

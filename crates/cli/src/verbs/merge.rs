@@ -18,7 +18,7 @@ use crate::stages::{Delivery, Judged};
 ///
 /// # Errors
 /// If `--out` is one of the runs, a folder is no run, the runs have different workloads, or the result cannot be saved.
-pub fn merge(args: MergeArgs) -> Result<ExitCode> {
+pub(super) fn merge(args: MergeArgs) -> Result<ExitCode> {
     check_out(&args)?;
     let holes = if args.partial {
         MissingStripes::NeverIssued { recording: recording(&args)? }

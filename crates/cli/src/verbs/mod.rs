@@ -33,7 +33,7 @@ use crate::error::{ExitCode, Result};
 use crate::output;
 
 /// Executes a parsed command line.
-pub fn execute(action: CliAction) -> Result<ExitCode> {
+pub(crate) fn execute(action: CliAction) -> Result<ExitCode> {
     match action {
         CliAction::Show(text) => output::print(&text).map(|()| ExitCode::Success),
         CliAction::Execute(command) => carry_out(*command),

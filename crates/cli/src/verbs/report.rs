@@ -18,7 +18,7 @@ use crate::stages::{Delivered, Delivery, Judged};
 ///
 /// # Errors
 /// If the folder is no run, or something cannot be written.
-pub fn report(args: ReportArgs) -> Result<ExitCode> {
+pub(super) fn report(args: ReportArgs) -> Result<ExitCode> {
     args.gates
         .refuse_per_request("give it to the run itself; write a figure of the run here, such as 'ttft p99 < 200ms'")?;
     let gating = Gating::resolve(args.gates)?;
@@ -48,12 +48,12 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
 }
 
 /// Loads the run in a folder, and prints a note on each optional file that is missing.
-pub fn load(path: &Path) -> Result<Run> {
+pub(super) fn load(path: &Path) -> Result<Run> {
     load_all(path).map(|loaded| loaded.run)
 }
 
 /// Loads the run in a folder with its saved verdict and gates, and prints a note on each optional file that is missing.
-pub fn load_all(path: &Path) -> Result<Loaded> {
+pub(super) fn load_all(path: &Path) -> Result<Loaded> {
     let loaded = folder::load(path).map_err(runtime_error)?;
     for lacking in &loaded.missing {
         output::note(&format!("{}: {lacking}", path.display()));

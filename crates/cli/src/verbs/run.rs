@@ -15,7 +15,7 @@ use crate::stages::{Delivered, Delivery, Prepared, Turns};
 ///
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
-pub fn run(args: RunArgs) -> Result<ExitCode> {
+pub(super) fn run(args: RunArgs) -> Result<ExitCode> {
     match offer(config::complete(args)?, None)? {
         ControlFlow::Continue(Delivered { code, steps, .. }) => steps.end(code),
         ControlFlow::Break(signal) => Ok(ExitCode::Signal(signal)),
@@ -24,7 +24,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
 
 /// Offers the load, judges the gates, saves the result, and prints it. With `turns`, JSON is left to the caller. Breaks
 /// with a signal that came before the load.
-pub fn offer(args: RunArgs, turns: Option<&Turns>) -> Result<ControlFlow<i32, Delivered>> {
+pub(super) fn offer(args: RunArgs, turns: Option<&Turns>) -> Result<ControlFlow<i32, Delivered>> {
     let screen = args.screen;
     let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref())?;
     let mut resolved = setup::resolve(args)?;

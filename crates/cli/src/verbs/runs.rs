@@ -16,7 +16,7 @@ use crate::output_folder::Claim;
 ///
 /// # Errors
 /// If the folder cannot be read, a run cannot be removed, or the result cannot be printed.
-pub fn runs(args: RunsArgs) -> Result<ExitCode> {
+pub(super) fn runs(args: RunsArgs) -> Result<ExitCode> {
     match args.verb {
         Some(RunsVerb::Rm(args)) => remove(args),
         Some(RunsVerb::Keep(args)) => keep(args),

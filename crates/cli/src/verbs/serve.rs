@@ -18,7 +18,7 @@ use crate::{output, signals};
 ///
 /// # Errors
 /// If the scenario does not exist, the address cannot be bound, or the truth log cannot be written.
-pub fn serve(args: ServeArgs) -> Result<ExitCode> {
+pub(super) fn serve(args: ServeArgs) -> Result<ExitCode> {
     let scenario = scenario(&args.scenario)?;
     let listen = address(&args.listen)?;
     host::raise_open_file_limit();

@@ -25,7 +25,7 @@ use crate::stages::{Delivered, Turns};
 ///
 /// # Errors
 /// If a run is not valid, which is found before the first run; or if something cannot be written.
-pub fn several(args: &RunArgs) -> Result<ExitCode> {
+pub(super) fn several(args: &RunArgs) -> Result<ExitCode> {
     let runs = config::complete_several(args)?;
     check(&runs)?;
     let turns = Turns::start()?;

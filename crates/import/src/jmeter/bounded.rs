@@ -20,7 +20,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Returns the current place, and starts the next token there.
-    pub fn next_token(&self) -> FilePlace {
+    pub(super) fn next_token(&self) -> FilePlace {
         self.token.set(self.byte.get());
         FilePlace { byte: self.byte.get(), line: 1 + self.line_ends.get() }
     }
@@ -35,7 +35,7 @@ pub(super) struct Bounded<'a> {
 }
 
 impl<'a> Bounded<'a> {
-    pub fn new(input: &'a mut dyn BufRead, progress: &'a Progress) -> Bounded<'a> {
+    pub(super) fn new(input: &'a mut dyn BufRead, progress: &'a Progress) -> Bounded<'a> {
         Bounded { input, progress, most: MAX_TOKEN_BYTES }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct K6Requests {
 
 impl K6Requests {
     /// Counts a sample of [`DROPPED`] or [`VUS_MAX`].
-    pub fn count(&mut self, metric: &[u8], value: u64) {
+    pub(crate) fn count(&mut self, metric: &[u8], value: u64) {
         if metric == DROPPED {
             self.dropped = self.dropped.saturating_add(value);
         } else {
@@ -58,7 +58,7 @@ impl K6Requests {
     }
 
     /// Returns the request of a sample.
-    pub fn request(&mut self, sample: &Sample<'_>) -> Result<Taken, Wrong> {
+    pub(crate) fn request(&mut self, sample: &Sample<'_>) -> Result<Taken, Wrong> {
         // In whole seconds a request may seem to end before it started, but not before 1970.
         let start_ns = sample.end.ns.checked_sub(sample.duration_ns).ok_or(Wrong::Shape("a request of our days"))?;
         self.resolution.see(sample.end);
@@ -79,7 +79,7 @@ impl K6Requests {
         }
     }
 
-    pub fn close(self) -> RunFacts {
+    pub(crate) fn close(self) -> RunFacts {
         let users = u32::try_from(self.users).ok().filter(|users| *users > 0);
         let is_coarse = self.resolution.ns() >= Unit::Seconds.nanos();
         let coarse = is_coarse.then(|| {

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 
 impl Words {
     /// Splits a line. In quotes, a backslash escapes the next character.
-    pub fn split(&mut self, line: &[u8]) {
+    pub(crate) fn split(&mut self, line: &[u8]) {
         self.bounds.clear();
         let mut at = 0;
         while at < line.len() {
@@ -40,22 +40,22 @@ impl Words {
     }
 
     /// Returns a word by its index, or an empty one beyond the end.
-    pub fn get<'l>(&self, line: &'l [u8], index: usize) -> &'l [u8] {
+    pub(crate) fn get<'l>(&self, line: &'l [u8], index: usize) -> &'l [u8] {
         self.bounds.get(index).map_or(&[], |word| &line[word.start..word.end])
     }
 
     /// Returns the index of the first word of a kind, from `from` on.
-    pub fn first(&self, kind: Kind, from: usize) -> Option<usize> {
+    pub(crate) fn first(&self, kind: Kind, from: usize) -> Option<usize> {
         (from..self.bounds.len()).find(|index| self.bounds[*index].kind == kind)
     }
 
     /// Returns the indexes of the words of a kind from `from` up to, but not including, `to`.
-    pub fn between(&self, kind: Kind, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> {
+    pub(crate) fn between(&self, kind: Kind, from: usize, to: usize) -> impl DoubleEndedIterator<Item = usize> {
         (from..to.min(self.bounds.len())).filter(move |index| self.bounds[*index].kind == kind)
     }
 
     /// Returns the plain words from an index on.
-    pub fn plain<'l>(&self, line: &'l [u8], from: usize) -> impl Iterator<Item = &'l [u8]> {
+    pub(crate) fn plain<'l>(&self, line: &'l [u8], from: usize) -> impl Iterator<Item = &'l [u8]> {
         self.between(Kind::Plain, from, usize::MAX).map(|index| self.get(line, index))
     }
 }

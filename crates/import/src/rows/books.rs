@@ -74,12 +74,12 @@ impl Default for RunFacts {
 
 impl<'a, 'b> Books<'a, 'b> {
     /// Opens books for a file with rows in order of completion.
-    pub fn in_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
+    pub(crate) fn in_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
         Books { order: Some(OrderWatch::default()), ..Books::in_any_order(sink) }
     }
 
     /// Opens books for a file whose rows are in any other order.
-    pub fn in_any_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
+    pub(crate) fn in_any_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
         Books {
             sink,
             rows: 0,
@@ -93,7 +93,7 @@ impl<'a, 'b> Books<'a, 'b> {
     }
 
     /// Records the result of reading a row.
-    pub fn row(&mut self, place: FilePlace, taken: Result<Taken, Wrong>) {
+    pub(crate) fn row(&mut self, place: FilePlace, taken: Result<Taken, Wrong>) {
         self.rows += 1;
         match taken {
             Ok(Taken::Request(request)) => {
@@ -117,16 +117,16 @@ impl<'a, 'b> Books<'a, 'b> {
     }
 
     /// Returns the number of requests until now.
-    pub fn requests(&self) -> u64 {
+    pub(crate) fn requests(&self) -> u64 {
         self.requests
     }
 
-    pub fn note(&mut self, note: String) {
+    pub(crate) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
     /// Records a row and moves past it. An empty line is no row. An invalid last row without a line break was cut off.
-    pub fn take(&mut self, lines: &mut Lines<'_>, span: Span, taken: Result<Taken, Wrong>) -> io::Result<()> {
+    pub(crate) fn take(&mut self, lines: &mut Lines<'_>, span: Span, taken: Result<Taken, Wrong>) -> io::Result<()> {
         let place = lines.place();
         if span.too_long {
             self.row(place, Err(Wrong::TooLong));
@@ -148,7 +148,7 @@ impl<'a, 'b> Books<'a, 'b> {
     }
 
     /// Closes the books. Fails with [`ImportError::Content`] if there are rows and none of them could be used.
-    pub fn close(mut self, info: &FormatInfo, facts: RunFacts) -> Result<ForeignRun, ImportError> {
+    pub(crate) fn close(mut self, info: &FormatInfo, facts: RunFacts) -> Result<ForeignRun, ImportError> {
         debug_assert_eq!(
             self.rows,
             self.requests + self.others + self.damage.rows_left_out,

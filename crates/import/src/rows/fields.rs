@@ -8,7 +8,7 @@ pub(crate) struct Fields {
 impl Fields {
     /// Splits a row of at most about [`MAX_ROW`](super::lines::MAX_ROW) bytes. Quotes around a field are removed;
     /// doubled quotes inside are kept.
-    pub fn split(&mut self, row: &[u8], delimiter: u8) {
+    pub(crate) fn split(&mut self, row: &[u8], delimiter: u8) {
         self.bounds.clear();
         self.loose_quote = false;
         if memchr::memchr(b'"', row).is_some() {
@@ -22,21 +22,21 @@ impl Fields {
         self.bounds.push((start, row.len() as u32));
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.bounds.len()
     }
 
     /// Returns true if a field begins with a quote but does not end with one, or has an undoubled quote inside.
-    pub fn has_loose_quote(&self) -> bool {
+    pub(crate) fn has_loose_quote(&self) -> bool {
         self.loose_quote
     }
 
     /// Returns a field by its index, or an empty one beyond the end.
-    pub fn get<'r>(&self, row: &'r [u8], index: usize) -> &'r [u8] {
+    pub(crate) fn get<'r>(&self, row: &'r [u8], index: usize) -> &'r [u8] {
         self.bounds.get(index).map_or(&[], |(start, end)| &row[*start as usize..*end as usize])
     }
 
-    pub fn iter<'r>(&self, row: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
+    pub(crate) fn iter<'r>(&self, row: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
         self.bounds.iter().map(|(start, end)| &row[*start as usize..*end as usize])
     }
 

@@ -28,27 +28,27 @@ enum Kind {
 }
 
 impl Value {
-    pub const fn nothing() -> Value {
+    pub(crate) const fn nothing() -> Value {
         Value { kind: Kind::Absent, text: String::new() }
     }
 
     /// Returns true if the value is present and not null.
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.kind != Kind::Absent
     }
 
     /// Returns the text of a string, and an empty text for any other value.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         if self.kind == Kind::Text { &self.text } else { "" }
     }
 
     /// Returns a Boolean value.
-    pub fn truth(&self) -> Option<bool> {
+    pub(crate) fn truth(&self) -> Option<bool> {
         if let Kind::Bool(truth) = self.kind { Some(truth) } else { None }
     }
 
     /// Returns bytes that identify the value, for [`Workers`](super::Workers). A whole number is put into `scratch`.
-    pub fn name<'v>(&'v self, scratch: &'v mut [u8; 8]) -> &'v [u8] {
+    pub(crate) fn name<'v>(&'v self, scratch: &'v mut [u8; 8]) -> &'v [u8] {
         match self.kind {
             Kind::Text => self.text.as_bytes(),
             Kind::Whole(number) => {
@@ -60,7 +60,7 @@ impl Value {
     }
 
     /// Returns a whole number, also from text.
-    pub fn whole(&self) -> Result<u64, NotUsable> {
+    pub(crate) fn whole(&self) -> Result<u64, NotUsable> {
         match self.kind {
             Kind::Absent => Err(NotUsable::Absent),
             Kind::Text => whole(self.text.as_bytes()),
@@ -71,7 +71,7 @@ impl Value {
     }
 
     /// Returns a number of `unit`s, also from text.
-    pub fn time(&self, unit: Unit) -> Result<Measured, NotUsable> {
+    pub(crate) fn time(&self, unit: Unit) -> Result<Measured, NotUsable> {
         match self.kind {
             Kind::Absent => Err(NotUsable::Absent),
             Kind::Text => time(self.text.as_bytes(), unit),
@@ -88,7 +88,7 @@ impl Value {
     }
 
     /// Applies `read` to the text, or to the digits of a number.
-    pub fn with_digits<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, NotUsable>) -> Result<T, NotUsable> {
+    pub(crate) fn with_digits<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, NotUsable>) -> Result<T, NotUsable> {
         match self.kind {
             Kind::Text => read(self.text.as_bytes()),
             Kind::Whole(number) => read(Digits::from_u64(number).text()),
@@ -100,7 +100,7 @@ impl Value {
     }
 
     /// Returns an instant, which may be a number or a text.
-    pub fn instant(&self) -> Result<Measured, NotUsable> {
+    pub(crate) fn instant(&self) -> Result<Measured, NotUsable> {
         self.with_digits(instant)
     }
 
@@ -175,7 +175,7 @@ struct Node {
 
 impl JsonRow {
     /// Selects the values at these paths. Dots separate nested keys. A key with a dot is found by its whole name.
-    pub fn new<P: AsRef<str>>(paths: &[P]) -> JsonRow {
+    pub(crate) fn new<P: AsRef<str>>(paths: &[P]) -> JsonRow {
         let mut row = JsonRow { nodes: vec![Node::default()], values: vec![Value::default(); paths.len()] };
         for (value, path) in paths.iter().map(AsRef::as_ref).enumerate() {
             let keys: Vec<&str> = path.split('.').collect();
@@ -187,7 +187,7 @@ impl JsonRow {
         row
     }
 
-    pub fn read(&mut self, row: &[u8]) -> Result<(), Wrong> {
+    pub(crate) fn read(&mut self, row: &[u8]) -> Result<(), Wrong> {
         self.values.iter_mut().for_each(|value| value.set(Kind::Absent));
         if row.trim_ascii_start().first() != Some(&b'{') {
             return Err(Wrong::Json);
@@ -197,7 +197,7 @@ impl JsonRow {
         at.deserialize(&mut json).and_then(|()| json.end()).map_err(|_| Wrong::Json)
     }
 
-    pub fn value(&self, index: usize) -> &Value {
+    pub(crate) fn value(&self, index: usize) -> &Value {
         &self.values[index]
     }
 

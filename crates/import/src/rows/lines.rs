@@ -35,18 +35,18 @@ pub(crate) struct Span {
 }
 
 impl<'a> Lines<'a> {
-    pub fn new(input: &'a mut dyn BufRead) -> Lines<'a> {
+    pub(crate) fn new(input: &'a mut dyn BufRead) -> Lines<'a> {
         let place = FilePlace { byte: 0, line: 1 };
         Lines { input, buffer: vec![0; BLOCK], start: 0, end: 0, at_end: false, place }
     }
 
     /// Returns the start of the next row.
-    pub fn place(&self) -> FilePlace {
+    pub(crate) fn place(&self) -> FilePlace {
         self.place
     }
 
     /// Skips a UTF-8 byte order mark at the start of a file.
-    pub fn skip_byte_order_mark(&mut self) -> io::Result<()> {
+    pub(crate) fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         while self.end - self.start < 3 && !self.at_end {
             self.fill()?;
         }
@@ -58,7 +58,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Skips empty lines.
-    pub fn skip_blank_lines(&mut self) -> io::Result<()> {
+    pub(crate) fn skip_blank_lines(&mut self) -> io::Result<()> {
         while let Some(span) = self.peek_line()? {
             if span.too_long || !self.bytes(span).trim_ascii().is_empty() {
                 break;
@@ -69,7 +69,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the next line, or `None` at the end of the file.
-    pub fn peek_line(&mut self) -> io::Result<Option<Span>> {
+    pub(crate) fn peek_line(&mut self) -> io::Result<Option<Span>> {
         let mut searched = 0;
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.rest()[searched..]) {
@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
 
     /// Returns the next row of a table, whose quoted fields may hold line breaks, or `None` at the end of the file. A
     /// row whose quote never closes ends at its first line break.
-    pub fn peek(&mut self) -> io::Result<Option<Span>> {
+    pub(crate) fn peek(&mut self) -> io::Result<Option<Span>> {
         let mut searched = 0;
         let mut lines = 1;
         let mut quoted = false;
@@ -112,12 +112,12 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the bytes of a peeked row.
-    pub fn bytes(&self, span: Span) -> &[u8] {
+    pub(crate) fn bytes(&self, span: Span) -> &[u8] {
         &self.rest()[..span.len]
     }
 
     /// Moves past a peeked row.
-    pub fn take(&mut self, span: Span) -> io::Result<()> {
+    pub(crate) fn take(&mut self, span: Span) -> io::Result<()> {
         self.forward(span.with_break);
         if span.too_long && !span.whole {
             self.skip_to_break()?;

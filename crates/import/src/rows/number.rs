@@ -27,7 +27,7 @@ pub(crate) enum Unit {
 
 impl Unit {
     /// Returns its length in nanoseconds.
-    pub const fn nanos(self) -> u64 {
+    pub(crate) const fn nanos(self) -> u64 {
         match self {
             Unit::Nanos => 1,
             Unit::Micros => 1_000,
@@ -37,7 +37,7 @@ impl Unit {
     }
 
     /// Returns the unit with this name: `ns`, `us`, `ms` or `s`.
-    pub fn by_name(name: &str) -> Option<Unit> {
+    pub(crate) fn by_name(name: &str) -> Option<Unit> {
         match name {
             "ns" => Some(Unit::Nanos),
             "us" | "µs" => Some(Unit::Micros),
@@ -61,12 +61,12 @@ pub(crate) struct Measured {
 pub(crate) struct Finest(Option<u64>);
 
 impl Finest {
-    pub fn see(&mut self, time: Measured) {
+    pub(crate) fn see(&mut self, time: Measured) {
         self.0 = Some(self.0.unwrap_or(u64::MAX).min(time.resolution_ns));
     }
 
     /// Returns the resolution in nanoseconds, or 1 without times.
-    pub fn ns(self) -> u64 {
+    pub(crate) fn ns(self) -> u64 {
         self.0.unwrap_or(1)
     }
 }
@@ -80,12 +80,12 @@ pub(crate) struct Usual(BTreeMap<u64, u64>);
 const NOTABLE: u64 = 5;
 
 impl Usual {
-    pub fn see(&mut self, time: Measured) {
+    pub(crate) fn see(&mut self, time: Measured) {
         *self.0.entry(time.resolution_ns).or_default() += 1;
     }
 
     /// Returns the resolution in nanoseconds, or 1 without times.
-    pub fn ns(&self) -> u64 {
+    pub(crate) fn ns(&self) -> u64 {
         let all: u64 = self.0.values().sum();
         let notable = self.0.iter().rev().find(|(_, count)| *count * NOTABLE >= all);
         notable.or(self.0.first_key_value()).map_or(1, |(resolution_ns, _)| *resolution_ns)

@@ -29,7 +29,7 @@ impl Seen {
 }
 
 impl OrderWatch {
-    pub fn see(&mut self, request: &ForeignRequest, place: FilePlace) {
+    pub(crate) fn see(&mut self, request: &ForeignRequest, place: FilePlace) {
         let Some(start_ns) = request.start_ns else { return };
         let end_ns = start_ns.saturating_add(request.duration.0);
         let latest_ns = self.latest_end_ns.unwrap_or(end_ns);
@@ -46,7 +46,7 @@ impl OrderWatch {
     }
 
     /// Returns notes about steps back and pauses.
-    pub fn notes(&self) -> impl Iterator<Item = String> + use<> {
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> + use<> {
         let back = self.steps_back.first.map(|(place, by_ns)| {
             let times = counted(self.steps_back.count);
             format!(

@@ -14,7 +14,7 @@ pub(crate) struct Workers {
 
 impl Workers {
     /// Returns the number of a name, or `None` if it is empty, or new and beyond the limit.
-    pub fn number(&mut self, name: &[u8]) -> Option<u32> {
+    pub(crate) fn number(&mut self, name: &[u8]) -> Option<u32> {
         if name.is_empty() {
             return None;
         }
@@ -36,7 +36,7 @@ impl Workers {
     }
 
     /// Returns a note if the names exceeded the limit.
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         self.too_many.then(|| format!("more than {MOST} workers are named; requests of further ones have no worker"))
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Clock {
 
 impl Clock {
     /// Reads an instant.
-    pub fn read(&mut self, text: &[u8]) -> Result<Measured, NotUsable> {
+    pub(crate) fn read(&mut self, text: &[u8]) -> Result<Measured, NotUsable> {
         match *self {
             Clock::In(unit) => time(text, unit),
             Clock::OfOurDays => recent_instant(text),
@@ -38,7 +38,7 @@ impl Clock {
     }
 
     /// Reads an instant from a JSON value.
-    pub fn read_value(&mut self, value: &Value) -> Result<Measured, NotUsable> {
+    pub(crate) fn read_value(&mut self, value: &Value) -> Result<Measured, NotUsable> {
         match *self {
             Clock::In(unit) => value.time(unit),
             Clock::OfOurDays => value.with_digits(recent_instant),
@@ -60,7 +60,7 @@ impl Clock {
     }
 
     /// Returns true if the unit of instants is not known.
-    pub fn is_unknown(self) -> bool {
+    pub(crate) fn is_unknown(self) -> bool {
         self == Clock::Unknown
     }
 }
@@ -98,7 +98,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Returns the last used column.
-    pub fn last(&self) -> usize {
+    pub(crate) fn last(&self) -> usize {
         let length = match self.length {
             Length::Duration(column, _) | Length::UntilEnd(column, _) => column,
         };
@@ -117,7 +117,7 @@ pub(crate) struct ColumnReader {
 }
 
 impl ColumnReader {
-    pub fn new(columns: Columns) -> ColumnReader {
+    pub(crate) fn new(columns: Columns) -> ColumnReader {
         ColumnReader {
             columns,
             workers: Workers::default(),
@@ -128,7 +128,7 @@ impl ColumnReader {
     }
 
     /// Returns the request of a row.
-    pub fn take(&mut self, row: &[u8], fields: &Fields) -> Result<Taken, Wrong> {
+    pub(crate) fn take(&mut self, row: &[u8], fields: &Fields) -> Result<Taken, Wrong> {
         let start = match &mut self.columns.start {
             Some((column, clock)) => {
                 let column = *column;
@@ -161,12 +161,12 @@ impl ColumnReader {
     }
 
     /// Returns the columns, with what the first rows showed about them.
-    pub fn columns(&self) -> &Columns {
+    pub(crate) fn columns(&self) -> &Columns {
         &self.columns
     }
 
     /// Adds resolutions and notes to the facts of the run.
-    pub fn close(self, facts: &mut RunFacts) {
+    pub(crate) fn close(self, facts: &mut RunFacts) {
         facts.start_resolution_ns = self.starts.ns();
         facts.duration_resolution_ns = self.durations.ns();
         facts.notes.extend(self.failures.notes());

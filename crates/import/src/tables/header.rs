@@ -19,7 +19,7 @@ pub(crate) struct Header {
 
 impl Header {
     /// Reads a header with all these columns and any delimiter. The error is a missing column, for the best delimiter.
-    pub fn with_columns<'c>(row: &[u8], columns: &[&'c str]) -> Result<Header, &'c str> {
+    pub(crate) fn with_columns<'c>(row: &[u8], columns: &[&'c str]) -> Result<Header, &'c str> {
         let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
         let missing = |header: &Header| columns.iter().position(|column| header.index(column).is_none());
         if let Some(header) = headers.iter().find(|header| missing(header).is_none()) {
@@ -29,7 +29,7 @@ impl Header {
     }
 
     /// Reads the first row, which must be a header with these columns. Returns `None` without a row.
-    pub fn read(lines: &mut Lines<'_>, columns: &[&str]) -> Result<Option<(Header, Vec<u8>)>, ImportError> {
+    pub(crate) fn read(lines: &mut Lines<'_>, columns: &[&str]) -> Result<Option<(Header, Vec<u8>)>, ImportError> {
         let Some(first) = lines.peek()? else { return Ok(None) };
         let row = lines.bytes(first).to_vec();
         let header = Header::with_columns(&row, columns)
@@ -39,7 +39,7 @@ impl Header {
     }
 
     /// Reads a header with the delimiter that gives the most columns.
-    pub fn guess(row: &[u8]) -> Header {
+    pub(crate) fn guess(row: &[u8]) -> Header {
         let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
         headers.into_iter().rev().max_by_key(Header::len).expect("four delimiters")
     }
@@ -51,15 +51,15 @@ impl Header {
         Header { delimiter, names: names.collect() }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
 
-    pub fn index(&self, name: &str) -> Option<usize> {
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|column| column == name.as_bytes())
     }
 
-    pub fn names(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
         self.names.iter().map(|name| String::from_utf8_lossy(name).into_owned())
     }
 }
@@ -83,12 +83,12 @@ pub(crate) fn every_row(_row: &[u8]) -> bool {
 
 impl Table {
     /// Creates a table with these columns, all of whose rows are wanted.
-    pub fn with_header(header: &Header, row: Option<Vec<u8>>, last_used: usize) -> Table {
+    pub(crate) fn with_header(header: &Header, row: Option<Vec<u8>>, last_used: usize) -> Table {
         Table { delimiter: header.delimiter, columns: header.len(), last_used, header: row, wanted: every_row }
     }
 
     /// Records each row in the books. `take` reads a row with the right number of fields.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         lines: &mut Lines<'_>,
         books: &mut Books<'_, '_>,

@@ -34,7 +34,7 @@ pub(crate) struct SimpleTable {
 impl SimpleTable {
     /// Returns a table in which every request has a row, in order of completion, of a tool with a fixed number of
     /// workers that wait for answers.
-    pub const fn new(
+    pub(crate) const fn new(
         info: &'static FormatInfo,
         start: (&'static str, ForeignStarts),
         duration: (&'static str, Unit),

@@ -35,7 +35,7 @@ pub(crate) struct VegetaResults {
 
 impl VegetaResults {
     /// Returns the request of a row.
-    pub fn request(&mut self, result: &Attempt<'_>) -> Taken {
+    pub(crate) fn request(&mut self, result: &Attempt<'_>) -> Taken {
         let outcome = match u16::try_from(result.code) {
             Ok(status @ 1..) => Outcome::Response { status },
             _ => self.failures.classify(&String::from_utf8_lossy(result.error)),
@@ -48,7 +48,7 @@ impl VegetaResults {
         })
     }
 
-    pub fn close(self) -> RunFacts {
+    pub(crate) fn close(self) -> RunFacts {
         RunFacts { failed: Some(self.failed), notes: self.failures.notes(), ..RunFacts::default() }
     }
 }

@@ -10,7 +10,7 @@ use crate::recognise::claims;
 use crate::{Excerpt, Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 /// Limit on a file that is read whole, in bytes.
-pub const MAX_BYTES: u64 = 512 << 20;
+pub(crate) const MAX_BYTES: u64 = 512 << 20;
 /// Limit on the memory of the values of a file, in bytes.
 const MAX_VALUE_BYTES: u64 = 2 << 30;
 /// Memory of a JSON value, and additional memory of an object with a field, in bytes.
@@ -63,7 +63,7 @@ pub(crate) struct Checked {
 
 impl Checked {
     /// Reads a file. Fails if its content does not match the format, or if it is too long.
-    pub fn read(format: &dyn Format, input: &mut dyn BufRead) -> Result<Checked, ImportError> {
+    pub(crate) fn read(format: &dyn Format, input: &mut dyn BufRead) -> Result<Checked, ImportError> {
         let bytes = all_bytes(input, MAX_BYTES)?;
         let start = check(format, &bytes)?;
         check_values(&bytes[start..], MAX_VALUE_BYTES)?;
@@ -71,7 +71,7 @@ impl Checked {
     }
 
     /// Parses the content. Places that `parse` finds in it become places in the file.
-    pub fn parse(
+    pub(crate) fn parse(
         &self,
         parse: impl FnOnce(&[u8]) -> Result<ForeignRun, ImportError>,
     ) -> Result<ForeignRun, ImportError> {

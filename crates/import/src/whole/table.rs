@@ -29,7 +29,7 @@ pub(crate) struct TableRow(Vec<(String, String)>);
 
 impl Table {
     /// Reads all rows. A row with more or fewer cells than the header, or without an end, is left out.
-    pub fn read(bytes: &[u8]) -> Table {
+    pub(crate) fn read(bytes: &[u8]) -> Table {
         let mut rows = Vec::new();
         let mut damage = UnusedRows::default();
         let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
@@ -54,7 +54,7 @@ impl Table {
     }
 
     /// Returns the error that a row is missing.
-    pub fn lacks(&self, row: &str) -> ImportError {
+    pub(crate) fn lacks(&self, row: &str) -> ImportError {
         content(FilePlace { byte: 0, line: 1 }, format!("no row '{row}' in this table of {} rows", self.rows.len()))
     }
 }
@@ -66,21 +66,21 @@ fn first_byte(bytes: &[u8], at: usize) -> usize {
 }
 
 impl TableRow {
-    pub fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, cell)| (&**name, &**cell))
     }
 
-    pub fn text(&self, column: &str) -> Option<&str> {
+    pub(crate) fn text(&self, column: &str) -> Option<&str> {
         self.cells().find(|(name, _)| *name == column).map(|(_, cell)| cell)
     }
 
     /// Returns a number that is finite and not negative.
-    pub fn number(&self, column: &str) -> Option<f64> {
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
         self.text(column)?.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
     }
 
     /// Returns a whole number.
-    pub fn count(&self, column: &str) -> Option<u64> {
+    pub(crate) fn count(&self, column: &str) -> Option<u64> {
         self.text(column)?.trim().parse().ok()
     }
 }

@@ -11,13 +11,13 @@ use super::figures::{FILE, Figures};
 use crate::command_template::{CommandTemplate, filled};
 
 /// A command whose figures are at the places of an adapter. It runs in its own folder.
-pub struct AdaptedCommand {
+pub(super) struct AdaptedCommand {
     command: CommandTemplate,
     figures: Figures,
 }
 
 impl AdaptedCommand {
-    pub fn new(command: CommandTemplate, figures: Figures) -> AdaptedCommand {
+    pub(super) fn new(command: CommandTemplate, figures: Figures) -> AdaptedCommand {
         AdaptedCommand { command, figures }
     }
 }
@@ -42,13 +42,13 @@ impl Tool for AdaptedCommand {
 }
 
 /// A known tool with options after its own.
-pub struct WithOptions {
+pub(super) struct WithOptions {
     tool: &'static dyn Tool,
     options: Vec<String>,
 }
 
 impl WithOptions {
-    pub fn new(tool: &'static dyn Tool, options: &[String]) -> WithOptions {
+    pub(super) fn new(tool: &'static dyn Tool, options: &[String]) -> WithOptions {
         WithOptions { tool, options: options.to_vec() }
     }
 }

@@ -6,14 +6,14 @@ use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use truetail_tools::{ParseError, ToolOutput, ToolReport};
 
 /// Key of the file with the figures in [`ToolOutput::files`].
-pub const FILE: &str = "figures";
+pub(super) const FILE: &str = "figures";
 const NAME: &str = "adapter";
 
 /// The places of a tool's figures. A place that begins with a slash is a JSON pointer. Any other is a text with `{}`
 /// for the number, which is looked for in each line.
 #[derive(Clone, PartialEq, Eq, Deserialize, Default, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Figures {
+pub(super) struct Figures {
     /// File in the tool's folder; standard output unless given.
     pub file: Option<String>,
     /// Unit of times.
@@ -36,7 +36,7 @@ pub struct Figures {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, Default, Debug)]
-pub enum Unit {
+pub(super) enum Unit {
     #[serde(rename = "s")]
     Seconds,
     #[default]
@@ -50,7 +50,7 @@ pub enum Unit {
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, Default, Debug)]
 #[serde(rename_all = "lowercase")]
-pub enum From {
+pub(super) enum From {
     #[default]
     Send,
     Intended,
@@ -69,7 +69,7 @@ impl Unit {
 
 impl Figures {
     /// Returns the problem of a place, if any: neither a pointer nor a text with one `{}`.
-    pub fn problem(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<String> {
         let places =
             [&self.p50, &self.p99, &self.max, &self.requests, &self.failed, &self.error_answers, &self.dropped];
         let is_place = |place: &str| place.starts_with('/') || place.matches("{}").count() == 1;
@@ -83,7 +83,7 @@ impl Figures {
     ///
     /// # Errors
     /// If the file is missing, is no JSON although a place is a JSON pointer, or if no figure is found.
-    pub fn read(&self, output: &ToolOutput) -> Result<ToolReport, ParseError> {
+    pub(super) fn read(&self, output: &ToolOutput) -> Result<ToolReport, ParseError> {
         let wrong = |what: String| ParseError { tool: NAME, tested: "any version", file: FILE, line: None, what };
         let bytes = match &self.file {
             Some(file) => output.file(FILE).ok_or_else(|| wrong(format!("there is no file {file}")))?,

@@ -10,7 +10,7 @@ use crate::job::{Job, JobOutput};
 use crate::limits::{Files, Limits, time};
 use crate::schema::{self, array, one_of, optional, value};
 
-pub const TOOL: Tool = Tool {
+pub(super) const TOOL: Tool = Tool {
     name: "audit",
     title: "Audit the result file of a load tool",
     about: "Tells whether a load tool (k6, JMeter, Gatling, Locust, Vegeta, wrk2 and others) left out the requests that would \

@@ -11,7 +11,7 @@ use crate::job::{Job, JobOutput};
 use crate::limits::{Files, Limits};
 use crate::schema::{self, array, one_of, optional, value};
 
-pub const TOOL: Tool = Tool {
+pub(super) const TOOL: Tool = Tool {
     name: "capacity",
     title: "Find the capacity of a service",
     about: "Finds the highest request rate at which a service meets its objectives: a rate that is proven, and one a little \

@@ -10,7 +10,7 @@ use crate::job::{Job, JobOutput};
 use crate::limits::{Files, Limits};
 use crate::schema::{self, array, one_of, optional, value};
 
-pub const TOOL: Tool = Tool {
+pub(super) const TOOL: Tool = Tool {
     name: "compare",
     title: "Compare saved runs",
     about: "Tells for each percentile whether runs B are slower or faster than runs A: the ratio of B to A with its 95 % \

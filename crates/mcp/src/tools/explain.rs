@@ -11,7 +11,7 @@ use crate::job::{Job, JobOutput};
 use crate::limits::{Files, Limits};
 use crate::schema::{self, array, one_of, value};
 
-pub const TOOL: Tool = Tool {
+pub(super) const TOOL: Tool = Tool {
     name: "explain",
     title: "Explain the verdict of a saved run",
     about: "Says why a saved run is VALID, SUSPECT or INVALID: each reason with its numbers, the rule behind it with its limit, \

@@ -6,7 +6,7 @@ const PAGE: &str = include_str!("../../../../docs/honesty.md");
 
 /// A rule: when a reason is given, and why its limit is what it is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Rule {
+pub(super) struct Rule {
     pub when: String,
     /// State that the verdict gets.
     pub state: String,
@@ -14,7 +14,7 @@ pub struct Rule {
 }
 
 /// Returns the rules of a reason with this code, in the order of the page.
-pub fn rules(code: &str) -> Vec<Rule> {
+pub(super) fn rules(code: &str) -> Vec<Rule> {
     rows().into_iter().filter(|(of, _)| *of == code).map(|(_, rule)| rule).collect()
 }
 

@@ -12,7 +12,7 @@ use crate::schema;
 /// Parts of a request beside its URL.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
-pub struct RequestArguments {
+pub(super) struct RequestArguments {
     method: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
@@ -23,7 +23,7 @@ pub struct RequestArguments {
     http2: bool,
 }
 
-pub fn schema(limits: &Limits) -> Value {
+pub(super) fn schema(limits: &Limits) -> Value {
     let methods: Vec<&str> = limits.methods.iter().map(String::as_str).collect();
     let mut schema = schema::arguments(
         &[
@@ -40,14 +40,14 @@ pub fn schema(limits: &Limits) -> Value {
     schema
 }
 
-pub fn url_schema(limits: &Limits) -> Value {
+pub(super) fn url_schema(limits: &Limits) -> Value {
     let more: String = limits.hosts.iter().map(|host| format!(", {host}")).collect();
     schema::value("string", &format!("http:// or https://; allowed hosts: loopback{more}"))
 }
 
 impl RequestArguments {
     /// Returns options of `truetail run`.
-    pub fn options(&self, limits: &Limits) -> Result<Vec<String>, String> {
+    pub(super) fn options(&self, limits: &Limits) -> Result<Vec<String>, String> {
         let usual = if self.body.is_some() { "POST" } else { "GET" };
         let method = limits.method(self.method.as_deref().unwrap_or(usual))?;
         let mut words = Vec::new();
@@ -75,7 +75,7 @@ impl RequestArguments {
 ///
 /// # Errors
 /// If the name is no plain name.
-pub fn folder(
+pub(super) fn folder(
     name: Option<&str>,
     start: &str,
     limits: &Limits,

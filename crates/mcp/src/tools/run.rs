@@ -11,7 +11,7 @@ use crate::job::{Job, JobOutput};
 use crate::limits::{Files, Limits};
 use crate::schema::{self, array, one_of, value};
 
-pub const TOOL: Tool = Tool {
+pub(super) const TOOL: Tool = Tool {
     name: "run",
     title: "Measure a service under load",
     about: "Sends HTTP requests at a fixed rate, which does not wait for the server, and returns response times from the \
@@ -44,15 +44,15 @@ struct RunArguments {
 /// Spacing of requests.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
-pub enum Spacing {
+pub(super) enum Spacing {
     Even,
     Poisson,
 }
 
 impl Spacing {
-    pub const NAMES: [&str; 2] = ["even", "poisson"];
+    pub(super) const NAMES: [&str; 2] = ["even", "poisson"];
 
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Spacing::Even => "even",
             Spacing::Poisson => "poisson",

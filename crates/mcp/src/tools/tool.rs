@@ -6,7 +6,7 @@ use crate::job::{Job, JobOutput};
 use crate::limits::{Files, Limits};
 
 /// A tool.
-pub struct Tool {
+pub(crate) struct Tool {
     pub name: &'static str,
     pub title: &'static str,
     /// Text for the agent that chooses a tool.
@@ -24,10 +24,10 @@ pub struct Tool {
 }
 
 /// A function that makes a result of the output of a command.
-pub type Reader = Box<dyn FnOnce(&JobOutput) -> Result<Value, String> + Send>;
+pub(super) type Reader = Box<dyn FnOnce(&JobOutput) -> Result<Value, String> + Send>;
 
 /// A call that can be carried out.
-pub struct Plan {
+pub(crate) struct Plan {
     pub job: Job,
     /// Makes the result of the output of the command, or returns the reason for its failure.
     pub read: Reader,
@@ -35,7 +35,7 @@ pub struct Plan {
 
 impl Tool {
     /// Returns the definition for `tools/list`.
-    pub fn definition(&self, limits: &Limits) -> Value {
+    pub(crate) fn definition(&self, limits: &Limits) -> Value {
         json!({
             "name": self.name,
             "title": self.title,
@@ -53,7 +53,7 @@ impl Tool {
 }
 
 /// Returns the outcome that an exit code says.
-pub fn outcome(output: &JobOutput) -> &'static str {
+pub(super) fn outcome(output: &JobOutput) -> &'static str {
     match output.code {
         Some(0) => "done",
         Some(3) => "gate_failed",
@@ -63,10 +63,10 @@ pub fn outcome(output: &JobOutput) -> &'static str {
 }
 
 /// Every [`outcome`].
-pub const OUTCOMES: [&str; 4] = ["done", "gate_failed", "undecided", "stopped"];
+pub(super) const OUTCOMES: [&str; 4] = ["done", "gate_failed", "undecided", "stopped"];
 
 /// Returns these members of an object, as far as it has them.
-pub fn members(of: &Value, names: &[&str]) -> Value {
+pub(super) fn members(of: &Value, names: &[&str]) -> Value {
     let found = names.iter().filter_map(|name| Some(((*name).to_owned(), of.get(*name)?.clone())));
     Value::Object(found.collect())
 }

@@ -7,7 +7,7 @@ use crate::toml_file::TomlError;
 use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 /// Returns the text of a file that a scenario refers to, or the reason why it cannot be read.
-pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+pub(super) type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 type Result<T, E = TomlError> = std::result::Result<T, E>;
 

@@ -31,7 +31,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 }
 
 /// Returns the result of a comparison as a word in capitals, or in small letters if there is nothing to look at.
-pub fn verdict_of(finding: ScrapeFinding) -> &'static str {
+pub(super) fn verdict_of(finding: ScrapeFinding) -> &'static str {
     match finding {
         ScrapeFinding::Agrees => "agrees:",
         ScrapeFinding::Understates => "UNDERSTATES:",

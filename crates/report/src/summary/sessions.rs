@@ -111,7 +111,7 @@ pub fn step_quantiles(findings: &Findings, nth: usize, steps: usize) -> [String;
 }
 
 /// A count of further requests of a step: name and value.
-pub type FurtherRequests = (&'static str, fn(&StepFacts) -> u64);
+pub(super) type FurtherRequests = (&'static str, fn(&StepFacts) -> u64);
 
 /// Returns the counts of further requests that any step has: redirects, retries, or repeats.
 pub fn further_requests(sessions: &SessionFacts) -> Vec<FurtherRequests> {

@@ -17,7 +17,7 @@ const SAMPLES_FILE: OutputReader = STDOUT.file(SAMPLES);
 const PERCENTILES_FILE: OutputReader = STDOUT.file(PERCENTILES);
 
 /// Parses the report, and the two files if they exist. Fails if ab gave up without a report.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(crate) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let page = AbReport::read(&text)?.ok_or_else(|| STDOUT.no_result(output, "report of ab"))?;
     let mut claims = page.claims(&text)?;

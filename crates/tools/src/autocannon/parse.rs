@@ -42,7 +42,7 @@ struct Requests {
 }
 
 /// Parses the JSON. Rejects the result of a run with a rate, because its histogram is back-filled.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     if output.stdout.trim_ascii().is_empty() {
         return Err(STDOUT.no_result(output, "result of autocannon"));
     }

@@ -21,13 +21,13 @@ pub(super) struct RequestLog {
 }
 
 impl RequestLog {
-    pub fn new(version: String) -> RequestLog {
+    pub(super) fn new(version: String) -> RequestLog {
         RequestLog { version, requests: Vec::new(), failures: FailureClassifier::default(), failed: 0 }
     }
 
     /// Adds a request with its start and end in milliseconds; `None` if it ends before it starts. The log has no status
     /// of a successful request (0). A failed request has a message, which names an unexpected status.
-    pub fn add(&mut self, start_ms: u64, end_ms: u64, ok: bool, message: &str) -> Option<()> {
+    pub(super) fn add(&mut self, start_ms: u64, end_ms: u64, ok: bool, message: &str) -> Option<()> {
         let latency = Nanos(end_ms.checked_sub(start_ms)?.checked_mul(NANOS_PER_MILLI)?);
         let start_ns = start_ms.checked_mul(NANOS_PER_MILLI)?;
         let found = message.rsplit_once("found ").and_then(|(_, status)| status.trim().parse().ok());

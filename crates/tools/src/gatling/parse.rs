@@ -14,7 +14,7 @@ const TEXT: &[u8] = b"RUN\t";
 
 /// Parses the log, and the table if present. Fails if the log is missing, or if the table counts other requests.
 /// Supports Gatling 3.11 and 3.15.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
     let bytes = bytes.ok_or_else(|| LOG_FILE.no_result(output, "log of Gatling"))?;
     let log = if bytes.starts_with(TEXT) { text::read(bytes)? } else { binary::read(bytes)? };

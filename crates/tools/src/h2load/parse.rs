@@ -15,7 +15,7 @@ const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const LOG: OutputReader = STDOUT.file(SAMPLES);
 
 /// Parses the summary and the log, or either. A run that died has no summary, and a run without answers has no log.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let log = output.file(SAMPLES).map(log).transpose()?;
     let mut report = match find_labelled(&text, "finished in") {

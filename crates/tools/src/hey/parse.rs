@@ -15,7 +15,7 @@ const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const MAX_RESULTS: usize = 1_000_000;
 
 /// Parses the table or the summary.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(crate) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     if text.starts_with("response-time,") {
         return csv(&output.stdout);

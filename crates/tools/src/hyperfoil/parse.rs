@@ -32,7 +32,7 @@ struct Counts {
 }
 
 /// Parses the result, which has no single requests. Fails if it is missing or has another format.
-pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| LOG_FILE.no_result(output, "result of Hyperfoil"))?;
     result_file(bytes, Some(load))
 }

@@ -15,7 +15,7 @@ pub(super) const SAMPLES: &str = "samples.csv";
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// Parses the rows of `tool`, and its summary if present. Fails without rows, or if the summary counts other samples.
-pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(tool, TESTED);
     let table = output.file(SAMPLES).filter(|bytes| !bytes.is_empty());
     let bytes = table.ok_or_else(|| stdout.no_result(output, "samples of JMeter"))?;

@@ -17,7 +17,7 @@ pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 
 /// Parses the samples and the summary of `tool`, or either. Fails if they count different requests.
-pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(tool, TESTED);
     let samples = output.file(SAMPLES).map(|bytes| samples(stdout.file(SAMPLES), bytes)).transpose()?;
     let summary = output.file(SUMMARY).map(|bytes| summary(stdout.file(SUMMARY), bytes)).transpose()?;

@@ -21,7 +21,7 @@ const STATISTICS: OutputReader = ROWS.file(RESULT);
 
 /// Parses statistics and rows. The quantiles are from Locust's own histogram. Fails if the statistics are missing, or
 /// if the numbers of requests differ.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.no_result(output, "statistics of Locust"))?;
     let (claims, _) = statistics(bytes)?;
     let mut report = ToolReport::from_claims(claims);

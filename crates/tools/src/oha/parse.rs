@@ -14,7 +14,7 @@ pub(super) use self::common::{NAME, TESTED};
 
 /// Presence of `--latency-correction`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Correction {
+pub(crate) enum Correction {
     /// The command line has it.
     On,
     /// The command line does not have it.
@@ -28,7 +28,7 @@ pub enum Correction {
 /// Parses any of the three formats. No format says whether `--latency-correction` was on. If it is
 /// [`Correction::Unknown`], CSV counts as corrected, as the laboratory requests it, and JSON and text do not, by oha's
 /// default.
-pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, ParseError> {
+pub(crate) fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let (mut report, usual) = match text.trim_start() {
         start if start.starts_with("request-start,") => (csv::parse(&output.stdout)?, true),

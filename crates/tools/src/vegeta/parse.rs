@@ -22,7 +22,7 @@ const SUMMARY: OutputReader = ROWS.file(REPORT);
 type Row = (u64, u16, u64, u64, u64, String, String, String, u64, String, String, String);
 
 /// Parses the rows, and the report if present. Fails if there are no rows, or if the report counts other requests.
-pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
+pub(super) fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let rows = output.file(RESULTS).filter(|bytes| !bytes.is_empty());
     let mut report = results(rows.ok_or_else(|| ROWS.no_result(output, "results of vegeta"))?)?;
     let rows = report.requests.len() as u64;

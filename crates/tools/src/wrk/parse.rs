@@ -11,7 +11,7 @@ pub(super) const TESTED: &str = "4.1.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
 /// Parses the report. Fails if it is missing, or if it is wrk2's.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(crate) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
     if let Some((line, _)) = find_labelled(&text, "Latency Distribution (HdrHistogram") {
@@ -45,7 +45,7 @@ pub(crate) struct WrkReport {
 
 impl WrkReport {
     /// Parses the shared part. The last line of a complete report is the transfer rate.
-    pub fn read(reader: OutputReader, output: &ToolOutput, text: &str) -> Result<WrkReport, ParseError> {
+    pub(crate) fn read(reader: OutputReader, output: &ToolOutput, text: &str) -> Result<WrkReport, ParseError> {
         if !text.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ ")) {
             return Err(reader.no_result(output, &format!("report of {}", reader.tool)));
         }
@@ -65,7 +65,7 @@ impl WrkReport {
     }
 
     /// Returns the figures. The given number of `timeouts` counts as failed requests.
-    pub fn claims(&self, latency_from: LatencyFrom, timeouts: u64) -> Claims {
+    pub(crate) fn claims(&self, latency_from: LatencyFrom, timeouts: u64) -> Claims {
         Claims {
             mean_ns: self.mean_and_max_ns.map(|(mean, _)| mean),
             max_ns: self.mean_and_max_ns.map(|(_, max)| max),

@@ -14,7 +14,7 @@ pub(super) const TESTED: &str = "4.0.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
 /// Parses the report. Of the two distributions that `-U` prints, takes the one from the intended start.
-pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+pub(crate) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
     // wrk2 counts a hung connection as a timeout again at each check.

@@ -24,7 +24,7 @@ const MAX_ROUNDS: u32 = 12;
 ///
 /// # Errors
 /// If a run cannot be made, after printing what was measured before; or if something cannot be written.
-pub fn ab(args: AbArgs) -> Result<ExitCode> {
+pub(super) fn ab(args: AbArgs) -> Result<ExitCode> {
     check_places(&args.result)?;
     let plan = AbPlan { ending: ending(args.rounds), gates: args.result.fail_if.clone() };
     let mut runner = Runner::start(&args, plan.ending.most())?;

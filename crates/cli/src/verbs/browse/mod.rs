@@ -40,7 +40,7 @@ use crate::error::{ExitCode, Result, usage_error};
 ///
 /// # Errors
 /// If the folder cannot be listed, the address cannot be bound, or a file cannot be written.
-pub fn browse(args: BrowseArgs) -> Result<ExitCode> {
+pub(super) fn browse(args: BrowseArgs) -> Result<ExitCode> {
     let archive = Archive::open(&args.place)?;
     if let Some(folder) = &args.export {
         return export::export(&archive, folder, args.last);

@@ -37,7 +37,7 @@ const LONGEST_APPROACH: Nanos = Nanos::from_secs(10);
 /// Time to wait for the last answers of a probe, beyond the limits of its objectives.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
-pub struct EngineProbe<'a> {
+pub(super) struct EngineProbe<'a> {
     asked: &'a Asked,
     folder: PathBuf,
     stop: SearchStop,
@@ -49,7 +49,7 @@ pub struct EngineProbe<'a> {
 
 impl<'a> EngineProbe<'a> {
     /// Prepares probes of the server in `asked`. The clock of the search starts now, and runs are saved in `folder`.
-    pub fn new(asked: &'a Asked, folder: PathBuf, stop: SearchStop, quiet: bool) -> EngineProbe<'a> {
+    pub(super) fn new(asked: &'a Asked, folder: PathBuf, stop: SearchStop, quiet: bool) -> EngineProbe<'a> {
         EngineProbe { asked, folder, stop, quiet, began: Instant::now(), unloaded: None }
     }
 

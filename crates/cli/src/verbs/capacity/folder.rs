@@ -12,7 +12,7 @@ use crate::output_folder::{PARENT, file_name};
 ///
 /// # Errors
 /// If the folder holds anything else or a search that has its answer, or cannot be written.
-pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
+pub(super) fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
     let folder = match out {
         Some(folder) if is_foreign(&folder) => {
             return Err(runtime_error(format!(

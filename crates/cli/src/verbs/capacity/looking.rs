@@ -15,7 +15,7 @@ use crate::live::DueArrivals;
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Looks at a probe and ends it as soon as it has an answer.
-pub struct Looking<'a> {
+pub(super) struct Looking<'a> {
     objectives: &'a [Objective],
     control: Control,
     judge: ProbeJudge,
@@ -28,7 +28,7 @@ pub struct Looking<'a> {
 
 impl<'a> Looking<'a> {
     /// Prepares looks at the run of `plan`, which ends after `longest`.
-    pub fn new(
+    pub(super) fn new(
         plan: &Plan,
         objectives: &'a [Objective],
         control: Control,
@@ -48,7 +48,7 @@ impl<'a> Looking<'a> {
     }
 
     /// Looks until an answer is found or the run has `ended`.
-    pub fn until(&mut self, ended: &Receiver<()>) -> Option<Answer> {
+    pub(super) fn until(&mut self, ended: &Receiver<()>) -> Option<Answer> {
         while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let Some(elapsed) = self.control.elapsed().filter(|_| !self.control.was_stopped()) else { continue };
             // After `longest`, only the look at the complete run counts: it has all answers.
@@ -102,13 +102,13 @@ impl<'a> Looking<'a> {
     }
 
     /// Returns the answer of the last look, at the whole run. Without an answer the probe stays open.
-    pub fn at_the_end(&mut self, run: &Run) -> Answer {
+    pub(super) fn at_the_end(&mut self, run: &Run) -> Answer {
         let samples = self.objectives.iter().map(|objective| objective.sample(run)).collect();
         let look = ProbeState { elapsed: self.longest, samples, backlog_grows: false };
         self.judge.look(look).unwrap_or(Answer::Open)
     }
 
-    pub fn ratio(&self) -> Option<f64> {
+    pub(super) fn ratio(&self) -> Option<f64> {
         self.judge.ratio()
     }
 }

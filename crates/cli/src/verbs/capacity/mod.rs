@@ -24,7 +24,7 @@ use stop::SearchStop;
 ///
 /// # Errors
 /// If the server does not answer at the beginning, or something cannot be written.
-pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
+pub(super) fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let args = config::complete_capacity(args)?;
     let json = args.result.json;
     let quiet = args.result.quiet;

@@ -36,7 +36,7 @@ const PROBES: u64 = 20;
 const FULL_LENGTH: (Nanos, Nanos) = (Nanos::from_secs(1), Nanos::from_secs(120));
 
 /// Question of a search, with the requests that it sends.
-pub struct Asked {
+pub(super) struct Asked {
     pub objectives: Vec<Objective>,
     /// The requests and how they are sent. Each probe replaces the load.
     pub plan: Plan,
@@ -54,7 +54,7 @@ pub struct Asked {
 
 impl Asked {
     /// Checks the arguments, reads the files that they name, and resolves the host.
-    pub fn resolve(args: CapacityArgs) -> Result<Asked> {
+    pub(super) fn resolve(args: CapacityArgs) -> Result<Asked> {
         if args.slo.is_empty() {
             return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms'"));
         }
@@ -79,7 +79,7 @@ impl Asked {
     }
 
     /// Returns the command line that repeats a probe with this plan.
-    pub fn command_of(&self, plan: &Plan) -> String {
+    pub(super) fn command_of(&self, plan: &Plan) -> String {
         let LoadModel::Open(schedule) = &plan.workload.model else { return self.command.clone() };
         let Profile::Constant(constant) = &schedule.profile else { return self.command.clone() };
         let rate = constant.rate.as_per_second();
@@ -96,12 +96,12 @@ impl Asked {
     }
 
     /// Returns the first objective that is a percentile of a time, by default p99 of response time.
-    pub fn percentile(&self) -> (Metric, f64) {
+    pub(super) fn percentile(&self) -> (Metric, f64) {
         self.objectives.iter().find_map(Objective::quantile).unwrap_or((Metric::ResponseTime, 0.99))
     }
 
     /// Returns the name of the percentile in the figures of the probes.
-    pub fn time_name(&self) -> String {
+    pub(super) fn time_name(&self) -> String {
         quantile_name(self.percentile().1)
     }
 }

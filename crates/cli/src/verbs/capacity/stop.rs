@@ -11,7 +11,7 @@ use crate::{output, progress};
 
 /// Handle that stops a search. All clones stop the same search.
 #[derive(Clone, Default, Debug)]
-pub struct SearchStop(Arc<Shared>);
+pub(super) struct SearchStop(Arc<Shared>);
 
 #[derive(Default, Debug)]
 struct Shared {
@@ -20,12 +20,12 @@ struct Shared {
 }
 
 impl SearchStop {
-    pub fn new() -> SearchStop {
+    pub(super) fn new() -> SearchStop {
         SearchStop::default()
     }
 
     /// Stops the search on Ctrl-C. What was found before is kept.
-    pub fn on_signals(&self) -> Result<SignalHandler> {
+    pub(super) fn on_signals(&self) -> Result<SignalHandler> {
         let stop = self.clone();
         signals::tell_of_signals(move |number| {
             if number == 1 {
@@ -44,12 +44,12 @@ impl SearchStop {
     }
 
     /// Returns true if the search was stopped.
-    pub fn was_stopped(&self) -> bool {
+    pub(super) fn was_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::SeqCst)
     }
 
     /// Returns the control of the run that begins now. If the search was stopped, the run stops at once.
-    pub fn begin_run(&self) -> Control {
+    pub(super) fn begin_run(&self) -> Control {
         let control = Control::new();
         *self.0.run.lock().unwrap_or_else(PoisonError::into_inner) = Some(control.clone());
         if self.was_stopped() {

@@ -35,7 +35,7 @@ const USUAL_DURATION: Nanos = Nanos::from_secs(20);
 ///
 /// # Errors
 /// If the command has no `{url}` or `{origin}` or is not found, no server can be started, or files cannot be written.
-pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
+pub(super) fn certify(args: CertifyArgs) -> Result<ExitCode> {
     if args.suite {
         return suite::suite(&args);
     }

@@ -21,7 +21,7 @@ const FOLDER: &str = "truetail-lab/suite";
 ///
 /// # Errors
 /// If the adapter cannot be read, the tool is not found, no server can be started, or files cannot be written.
-pub fn suite(args: &CertifyArgs) -> Result<ExitCode> {
+pub(super) fn suite(args: &CertifyArgs) -> Result<ExitCode> {
     let subject = subject(args)?;
     let found = subject.plain.locate(&SearchPath::from_env()).map_err(runtime_error)?;
     let situations = chosen(&args.situations)?;

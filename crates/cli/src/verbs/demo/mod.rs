@@ -20,7 +20,7 @@ use setup::{DemoSetup, LoopResult};
 ///
 /// # Errors
 /// If no server can be started; or, after printing the result, if a run cannot be saved.
-pub fn demo(args: DemoArgs) -> Result<ExitCode> {
+pub(super) fn demo(args: DemoArgs) -> Result<ExitCode> {
     let setup = DemoSetup::new(args.quiet, command_line::from_words(&args.typed.words));
     let truth = truth(&setup.scenario).expect("the scenario of the demo is an open one, with an end");
     host::raise_open_file_limit();

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::output;
 
 /// Writes the page in the folder of `--out` or beside the runs, and returns its path. `None` if no run was saved.
-pub fn write(
+pub(super) fn write(
     setup: &DemoSetup,
     compared: &OmissionComparison,
     loops: [&LoopResult; 2],

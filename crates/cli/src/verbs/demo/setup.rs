@@ -25,7 +25,7 @@ const SCENARIO: &str = include_str!("scenario.toml");
 const USERS: u32 = 10;
 
 /// Scenario of the demo and its stall.
-pub struct DemoSetup {
+pub(super) struct DemoSetup {
     pub scenario: Scenario,
     /// Start and length of the stall.
     pub stall: (Timestamp, Nanos),
@@ -33,7 +33,7 @@ pub struct DemoSetup {
     quiet: bool,
 }
 
-pub struct LoopResult {
+pub(super) struct LoopResult {
     pub run: Run,
     pub findings: Findings,
     /// Requests that arrived at the server during the stall, from the server's truth log.
@@ -43,7 +43,7 @@ pub struct LoopResult {
 }
 
 impl DemoSetup {
-    pub fn new(quiet: bool, command: String) -> DemoSetup {
+    pub(super) fn new(quiet: bool, command: String) -> DemoSetup {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
         let stall = scenario.service.faults.iter().find_map(Fault::stall_schedule);
         let stall = stall.map(|schedule| (schedule.first, schedule.length));
@@ -51,24 +51,24 @@ impl DemoSetup {
     }
 
     /// Returns the load on a schedule.
-    pub fn open_loop(&self) -> Workload {
+    pub(super) fn open_loop(&self) -> Workload {
         self.scenario.workload.clone()
     }
 
     /// Returns the load of users who wait for their answers, for the same duration.
-    pub fn closed_loop(&self) -> Workload {
+    pub(super) fn closed_loop(&self) -> Workload {
         let horizon = self.scenario.workload.model.horizon();
         let model = LoadModel::Closed { users: USERS, think_time: Nanos::ZERO, horizon };
         Workload { model, ..self.scenario.workload.clone() }
     }
 
     /// Returns the text printed before the runs.
-    pub fn introduction(&self, style: Style) -> String {
+    pub(super) fn introduction(&self, style: Style) -> String {
         style.wrap(&self.about(), style.columns()).into_iter().map(|line| line + "\n").collect()
     }
 
     /// Describes the demo in two sentences.
-    pub fn about(&self) -> String {
+    pub(super) fn about(&self) -> String {
         let (at, length) = self.stall;
         let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
         format!(
@@ -84,7 +84,7 @@ impl DemoSetup {
     ///
     /// # Errors
     /// If no server can be started or no load offered. A failure to save the run goes to `steps`.
-    pub fn measure(
+    pub(super) fn measure(
         &self,
         workload: Workload,
         folder: Option<OutputFolder>,
@@ -122,18 +122,18 @@ impl DemoSetup {
 
 impl LoopResult {
     /// Returns true if the user ended the run early.
-    pub fn was_interrupted(&self) -> bool {
+    pub(super) fn was_interrupted(&self) -> bool {
         self.run.facts.interrupted
     }
 
     /// Returns a line with the folder of the run, if it was saved.
-    pub fn saved_line(&self) -> Option<String> {
+    pub(super) fn saved_line(&self) -> Option<String> {
         let folder = self.saved.as_ref()?.display();
         Some(format!("  Saved the {} loop in {folder}\n", self.name()))
     }
 
     /// Returns a line on the verdict; `None` if it is VALID.
-    pub fn doubts(&self) -> Option<String> {
+    pub(super) fn doubts(&self) -> Option<String> {
         let verdict = &self.findings.verdict;
         let codes: Vec<_> = verdict.reasons.iter().map(|reason| reason.code.as_str()).collect();
         if verdict.state == VerdictState::Valid {
@@ -143,7 +143,7 @@ impl LoopResult {
         Some(format!("  The {} loop is {state}: {} (see docs/honesty.md)\n", self.name(), codes.join(", ")))
     }
 
-    pub fn name(&self) -> &'static str {
+    pub(super) fn name(&self) -> &'static str {
         self.run.facts.offered.model.name()
     }
 }

@@ -11,7 +11,7 @@ use super::real_runs::RealRuns;
 
 /// The simulator computes the curves; server and engine make runs on real sockets.
 #[derive(Default)]
-pub struct SimulatorAndEngine {
+pub(super) struct SimulatorAndEngine {
     runs: RealRuns,
 }
 
@@ -24,7 +24,7 @@ impl SimulatorAndEngine {
     }
 
     /// Cancels the run on real sockets, if any, and waits for its end.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.runs.end();
     }
 }

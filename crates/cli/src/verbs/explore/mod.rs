@@ -17,7 +17,7 @@ use crate::error::{ExitCode, Result};
 ///
 /// # Errors
 /// If the address cannot be bound, or the system has no randomness for the page's token.
-pub fn explore(args: ExploreArgs) -> Result<ExitCode> {
+pub(super) fn explore(args: ExploreArgs) -> Result<ExitCode> {
     let page = Arc::new(ExplorePage::new(SimulatorAndEngine::default(), token()?));
     let place = PagePlace { listen: &args.listen, open: args.open, others_can: "start runs on this machine" };
     place.serve(Arc::clone(&page) as _, || {}, || page.backend().end())

@@ -16,7 +16,7 @@ const FIRST: &str = "02-single-hiccup";
 const LAB_DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
 
 /// Returns the presets: scenarios, with [`FIRST`] in front, then labs.
-pub fn presets() -> Vec<Preset> {
+pub(super) fn presets() -> Vec<Preset> {
     let mut presets: Vec<Preset> = builtin::all().iter().filter_map(from_scenario).collect();
     presets.sort_by_key(|preset| preset.name != FIRST);
     presets.extend(Lab::NAMES.into_iter().filter_map(Lab::by_name).map(|lab| from_lab(&lab)));

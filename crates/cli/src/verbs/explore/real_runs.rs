@@ -14,7 +14,7 @@ use truetail_server::{Server, ServerOptions};
 
 /// The run in progress, or the last one.
 #[derive(Default)]
-pub struct RealRuns {
+pub(super) struct RealRuns {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -65,7 +65,7 @@ impl RealRuns {
     ///
     /// # Errors
     /// If a run is in progress, or the system has no thread left.
-    pub fn start(&self, settings: Settings, plan: RealPlan) -> Result<(), String> {
+    pub(super) fn start(&self, settings: Settings, plan: RealPlan) -> Result<(), String> {
         let mut state = self.shared.state();
         if matches!(*state, State::Running(_) | State::Ending) {
             return Err("a run is going on; wait for its end or cancel it".to_owned());
@@ -89,7 +89,7 @@ impl RealRuns {
     }
 
     /// Returns the state of the current or last run.
-    pub fn state(&self) -> RealState {
+    pub(super) fn state(&self) -> RealState {
         match &*self.shared.state() {
             State::Idle => RealState::Idle,
             State::Running(running) => RealState::Running(running.progress()),
@@ -100,12 +100,12 @@ impl RealRuns {
     }
 
     /// Returns true while a run is in progress.
-    pub fn is_running(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         matches!(*self.shared.state(), State::Running(_))
     }
 
     /// Cancels the run in progress, if any.
-    pub fn cancel(&self) {
+    pub(super) fn cancel(&self) {
         let mut state = self.shared.state();
         if let State::Running(running) = &*state {
             running.control.stop_now();
@@ -114,7 +114,7 @@ impl RealRuns {
     }
 
     /// Cancels the run in progress, if any, and waits for its end.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.cancel();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {

@@ -17,7 +17,7 @@ mod postman;
 use crate::args::flow_verb::{FlowVerb, FlowVerbArgs};
 use crate::error::{ExitCode, Result};
 
-pub fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
+pub(super) fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
     match args.verb {
         FlowVerb::AccessLog(args) => access_log::from_access_log(&args),
         FlowVerb::Har(args) => har::from_har(&args),

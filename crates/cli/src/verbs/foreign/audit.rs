@@ -18,7 +18,7 @@ use crate::{command_line, output};
 ///
 /// # Errors
 /// If a format is not known, one of the files could not be read, or the page cannot be written.
-pub fn audit(args: AuditArgs) -> Result<ExitCode> {
+pub(crate) fn audit(args: AuditArgs) -> Result<ExitCode> {
     let format = format_of(&args.reading)?;
     args.html.as_deref().map_or(Ok(()), |page| check_page(page, &args.files))?;
     let audited: Vec<Result<AuditReport>> = args.files.iter().map(|file| audit_file(file, format, &args)).collect();

@@ -15,7 +15,7 @@ use crate::output;
 ///
 /// # Errors
 /// If the file cannot be read, holds neither requests nor a histogram, or needs no correction.
-pub fn correct(args: CorrectArgs) -> Result<ExitCode> {
+pub(crate) fn correct(args: CorrectArgs) -> Result<ExitCode> {
     let interval = args.expected_interval;
     let mut corrector = Corrector::new(interval);
     let options = import_options(&args.reading, Some(interval));

@@ -2,7 +2,7 @@
 
 mod audit;
 mod correct;
-pub mod reading;
+pub(super) mod reading;
 
-pub use audit::audit;
-pub use correct::correct;
+pub(super) use audit::audit;
+pub(super) use correct::correct;

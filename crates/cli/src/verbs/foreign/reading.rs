@@ -14,7 +14,7 @@ use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 
 /// Returns what the user said about the file.
-pub fn import_options(options: &ForeignOptions, expected_interval: Option<Nanos>) -> ImportOptions {
+pub(crate) fn import_options(options: &ForeignOptions, expected_interval: Option<Nanos>) -> ImportOptions {
     ImportOptions {
         users: options.users,
         expected_interval,
@@ -27,7 +27,7 @@ pub fn import_options(options: &ForeignOptions, expected_interval: Option<Nanos>
 ///
 /// # Errors
 /// If no format has that name. The message lists all formats.
-pub fn format_of(options: &ForeignOptions) -> Result<Option<&'static dyn Format>> {
+pub(crate) fn format_of(options: &ForeignOptions) -> Result<Option<&'static dyn Format>> {
     let Some(name) = &options.format else { return Ok(None) };
     let unknown = || {
         let names: Vec<&str> = truetail_import::all().iter().map(|format| format.info().name).collect();
@@ -40,7 +40,7 @@ pub fn format_of(options: &ForeignOptions) -> Result<Option<&'static dyn Format>
 ///
 /// # Errors
 /// If the file cannot be read, or holds nothing usable.
-pub fn read(
+pub(crate) fn read(
     path: &Path,
     format: Option<&'static dyn Format>,
     options: &ImportOptions,
@@ -53,7 +53,7 @@ pub fn read(
 ///
 /// # Errors
 /// If the file cannot be opened, or if `read` fails.
-pub fn with_progress<T>(
+pub(crate) fn with_progress<T>(
     path: &Path,
     options: &ImportOptions,
     read: impl FnOnce(&mut dyn Read, &[Vec<u8>]) -> std::result::Result<T, ImportError>,

@@ -12,7 +12,7 @@ mod telling;
 use crate::args::k8s::{K8sArgs, K8sVerb};
 use crate::error::{ExitCode, Result};
 
-pub fn k8s(args: K8sArgs) -> Result<ExitCode> {
+pub(super) fn k8s(args: K8sArgs) -> Result<ExitCode> {
     match args.verb {
         K8sVerb::Render(args) => render::render(&args),
         K8sVerb::Run(args) => run::run(*args),

@@ -15,7 +15,7 @@ mod tools;
 use crate::args::lab::{LabArgs, LabVerb};
 use crate::error::{ExitCode, Result};
 
-pub fn lab(args: LabArgs) -> Result<ExitCode> {
+pub(super) fn lab(args: LabArgs) -> Result<ExitCode> {
     match args.verb {
         LabVerb::Tools(args) => tools::tools(args),
         LabVerb::Run(args) => run::run(args),

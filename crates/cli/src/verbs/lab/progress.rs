@@ -7,7 +7,7 @@ use truetail_report::number;
 
 use crate::output;
 
-pub fn show(event: &LabEvent<'_>) {
+pub(super) fn show(event: &LabEvent<'_>) {
     match event {
         LabEvent::Starting { tool, version, number, of, left } => {
             output::note(&format!("{number} of {of}: {tool} {version} …, about {} left", rounded(*left)));

@@ -12,7 +12,7 @@ use crate::error::{Result, runtime_error};
 use crate::output;
 use crate::output_folder::{utc_stamp, write_files};
 
-pub struct Results<'a> {
+pub(super) struct Results<'a> {
     setting: &'a TrialPlan,
     window: Vec<TimeRange>,
     rows: Vec<LeagueRow>,
@@ -22,7 +22,7 @@ pub struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Collects the results of these tools.
-    pub fn collect(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
+    pub(super) fn collect(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
         let rows = survey.league(entries);
         let window = survey.window().stretches;
         let streams = survey.stream_league(entries, &rows);
@@ -30,14 +30,14 @@ impl<'a> Results<'a> {
     }
 
     /// Returns the tables for a terminal, and the path of the saved page.
-    pub fn text(&self, folder: &Path) -> String {
+    pub(super) fn text(&self, folder: &Path) -> String {
         let page = folder.join("league.html");
         let tables = text(&self.table(), output::stdout_style());
         format!("{tables}\n  plots and tables: {}\n", page.display())
     }
 
     /// Returns the tables as JSON.
-    pub fn json(&self) -> String {
+    pub(super) fn json(&self) -> String {
         json(&self.table())
     }
 
@@ -45,7 +45,7 @@ impl<'a> Results<'a> {
     ///
     /// # Errors
     /// If a file cannot be written, or memory for a picture is lacking.
-    pub fn write(&self, folder: &Path) -> Result<()> {
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let files = files(&self.table(), &self.data(), &self.provenance()).map_err(runtime_error)?;
         write_files(folder, &files)
     }

@@ -23,7 +23,7 @@ const PARENT: &str = "truetail-lab";
 ///
 /// # Errors
 /// If the scenario or a tool does not exist, no server starts, results cannot be written, or no tool gave a result.
-pub fn run(args: LabRunArgs) -> Result<ExitCode> {
+pub(super) fn run(args: LabRunArgs) -> Result<ExitCode> {
     let plan = plan(&args)?;
     let tools = named(&args.tools, plan.stream_truth.is_some())?;
     // The server holds one connection for each connection of a tool. The tools inherit the limit.

@@ -31,7 +31,7 @@ struct ToolJson {
     message: Option<String>,
 }
 
-pub fn tools(args: ToolsArgs) -> Result<ExitCode> {
+pub(super) fn tools(args: ToolsArgs) -> Result<ExitCode> {
     let lookup = SearchPath::from_env();
     let lines: Vec<ToolJson> = truetail_tools::all().iter().map(|tool| line(*tool, &lookup)).collect();
     let text = if args.json { pretty_json(&ToolsJson { tools: &lines }) } else { table(&lines) };

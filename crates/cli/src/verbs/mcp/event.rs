@@ -3,7 +3,7 @@
 use truetail_mcp::JobOutput;
 
 /// Something that the session hears of.
-pub enum Event {
+pub(super) enum Event {
     /// A line of the client, without its end. One that is too long is cut, but is still too long.
     Line(Vec<u8>),
     /// Standard input has ended, or a signal asks this program to end.

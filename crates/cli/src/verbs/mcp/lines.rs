@@ -8,7 +8,7 @@ use truetail_mcp::MAX_LINE_BYTES;
 use super::event::Event;
 
 /// Sends each line that is not empty, and the end. Returns when nobody listens any more.
-pub fn read(to: &Sender<Event>) {
+pub(super) fn read(to: &Sender<Event>) {
     let mut input = io::stdin().lock();
     while let Ok(Some(line)) = next(&mut input) {
         if !line.is_empty() && to.send(Event::Line(line)).is_err() {

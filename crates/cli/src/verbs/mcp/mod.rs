@@ -29,7 +29,7 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// If a folder does not exist, this program cannot be found, or standard output cannot be written.
-pub fn mcp(args: McpArgs) -> Result<ExitCode> {
+pub(super) fn mcp(args: McpArgs) -> Result<ExitCode> {
     let program = program()?;
     let session = Session::new(limits(args)?, RealFiles);
     let (sender, events) = channel();

@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(120);
 const TIME_TO_STOP: Duration = Duration::from_secs(5);
 
 /// A command in progress.
-pub struct RunningJob {
+pub(super) struct RunningJob {
     child: SharedChild,
     started: Instant,
     /// Time by which it should have ended.
@@ -36,7 +36,7 @@ type SharedChild = Arc<Mutex<Option<Child>>>;
 
 impl RunningJob {
     /// Starts the command. Its output, or the reason why it did not start, becomes an event.
-    pub fn start(program: &Path, job: &Job, to: Sender<Event>) -> RunningJob {
+    pub(super) fn start(program: &Path, job: &Job, to: Sender<Event>) -> RunningJob {
         let child = Arc::new(Mutex::new(None));
         let shared = Arc::clone(&child);
         let spawned = spawn(program, job).and_then(|mut process| {
@@ -56,12 +56,12 @@ impl RunningJob {
         RunningJob { child, started: Instant::now(), at_most }
     }
 
-    pub fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
     /// Ends the command: by a signal, which lets it save what it has, again after [`TIME_TO_STOP`], and by force later.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         let child = Arc::clone(&self.child);
         let asked = thread::Builder::new().name("truetail-stop".to_owned()).spawn(move || {
             for signal in [Signal::INT, Signal::INT, Signal::KILL] {
@@ -77,7 +77,7 @@ impl RunningJob {
     }
 
     /// Stops a command that should have ended.
-    pub fn stop_if_late(&mut self) {
+    pub(super) fn stop_if_late(&mut self) {
         if self.elapsed() > self.at_most {
             self.at_most = Duration::MAX;
             self.stop();

@@ -32,7 +32,7 @@ use crate::stages::{Delivered, Delivery, Judged};
 ///
 /// # Errors
 /// If the scenario or lab does not exist, an option is out of range, or the run cannot be saved.
-pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
+pub(super) fn simulate(args: SimulateArgs) -> Result<ExitCode> {
     match (lab(&args.scenario, &args.lab)?, option_of_scenarios(&args)) {
         (Some(_), Some((option, what))) => {
             Err(usage_error(format!("{option} {what} a scenario, and {} is a lab", args.scenario)))

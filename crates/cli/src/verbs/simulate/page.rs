@@ -7,7 +7,7 @@ use truetail_report::plot::Role;
 use truetail_run::folder::REPORT;
 
 /// Returns the page for the folder that holds the folders of the series.
-pub fn for_lab(report: &LabReport<'_>, command: String) -> String {
+pub(super) fn for_lab(report: &LabReport<'_>, command: String) -> String {
     let (title, about) = report.heading();
     let [of_series, of_truth] = [&report.series, &report.truth].map(|all| drawn(all));
     let measured = report.series.iter().zip(&of_series).map(|(one, series)| ComparedRun {

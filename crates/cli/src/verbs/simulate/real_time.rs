@@ -20,7 +20,7 @@ use crate::resolve::lab::lab_error;
 use crate::signals::stop_run_on_signal;
 
 /// Both loops in real time, and the truth.
-pub struct Measured {
+pub(super) struct Measured {
     closed: Run,
     open: Run,
     open_began: bool,
@@ -29,7 +29,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    pub fn report(&self) -> LabReport<'_> {
+    pub(super) fn report(&self) -> LabReport<'_> {
         let loops = MeasuredLoops { closed: &self.closed, open: &self.open, open_began: self.open_began };
         measured_report(loops, &self.truth, self.calibration.clone())
     }
@@ -39,7 +39,7 @@ impl Measured {
 ///
 /// # Errors
 /// If an option is out of range, or the books do not balance, which is a bug.
-pub fn measure(options: &EveryNthOptions, quiet: bool) -> Result<Measured> {
+pub(super) fn measure(options: &EveryNthOptions, quiet: bool) -> Result<Measured> {
     let truth = every_nth::run(options).map_err(|error| lab_error(NAME, &error))?;
     let harness = Harness { options, spin: Spin::calibrated(options.work), quiet };
     let requests = truth.closed.count();

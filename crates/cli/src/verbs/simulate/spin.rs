@@ -6,20 +6,20 @@ use std::time::Instant;
 use truetail_model::time::Nanos;
 
 /// Number of samples. Their median is the calibration.
-pub const SAMPLES: usize = 50;
+pub(super) const SAMPLES: usize = 50;
 /// Longest sample. It limits a calibration to a fraction of a second, however long the work is.
 const LONGEST_SAMPLE: Nanos = Nanos::from_millis(2);
 /// Shortest sample. A shorter one would measure the clock.
 const SHORTEST_SAMPLE: Nanos = Nanos::from_micros(200);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Spin {
+pub(super) struct Spin {
     rounds: u64,
 }
 
 impl Spin {
     /// Measures how many rounds take `length` on this machine now.
-    pub fn calibrated(length: Nanos) -> Spin {
+    pub(super) fn calibrated(length: Nanos) -> Spin {
         let sample = length.clamp(SHORTEST_SAMPLE, LONGEST_SAMPLE);
         let rounds = scaled(rounds_of_at_least(sample), sample);
         let mut times = [Nanos::ZERO; SAMPLES];
@@ -28,11 +28,11 @@ impl Spin {
         Spin { rounds: scaled((rounds, times[SAMPLES / 2]), length) }
     }
 
-    pub fn work(self) -> u64 {
+    pub(super) fn work(self) -> u64 {
         spin(self.rounds)
     }
 
-    pub fn rounds(self) -> u64 {
+    pub(super) fn rounds(self) -> u64 {
         self.rounds
     }
 }

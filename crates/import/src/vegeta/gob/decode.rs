@@ -59,7 +59,7 @@ pub(super) fn is_definition(message: &[u8]) -> Option<bool> {
 
 impl Layout {
     /// Reads the layout of a result, if the message is the definition of that type.
-    pub fn from_definition(message: &[u8]) -> Option<Layout> {
+    pub(super) fn from_definition(message: &[u8]) -> Option<Layout> {
         let mut decoder = Decoder { rest: message };
         let type_id = decoder.int().filter(|id| *id < 0)?.checked_neg()?;
         (decoder.uint()? == STRUCT).then_some(())?;
@@ -74,7 +74,7 @@ impl Layout {
     }
 
     /// Returns the fields of a result, or `None` if the message is damaged or of another type.
-    pub fn result<'m>(&self, message: &'m [u8]) -> Option<ResultFields<'m>> {
+    pub(super) fn result<'m>(&self, message: &'m [u8]) -> Option<ResultFields<'m>> {
         let mut decoder = Decoder { rest: message };
         (decoder.int()? == self.type_id).then_some(())?;
         let mut found = ResultFields::default();

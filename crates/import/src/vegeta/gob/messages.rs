@@ -25,22 +25,22 @@ pub(super) enum Next {
 }
 
 impl<'a> Messages<'a> {
-    pub fn new(input: &'a mut dyn BufRead) -> Messages<'a> {
+    pub(super) fn new(input: &'a mut dyn BufRead) -> Messages<'a> {
         Messages { input, byte: 0, message: Vec::new() }
     }
 
     /// Returns the start of the next message. A binary file has no lines.
-    pub fn place(&self) -> FilePlace {
+    pub(super) fn place(&self) -> FilePlace {
         FilePlace { byte: self.byte, line: 0 }
     }
 
     /// Returns the start of the last message.
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.message
     }
 
     /// Reads the next message.
-    pub fn next(&mut self) -> io::Result<Next> {
+    pub(super) fn next(&mut self) -> io::Result<Next> {
         self.message.clear();
         let Some(first) = self.take_byte()? else { return Ok(Next::End) };
         let mut length = u64::from(first);

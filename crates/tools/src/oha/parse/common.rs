@@ -18,12 +18,12 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    pub fn add(&mut self, what: &str, count: u64) {
+    pub(super) fn add(&mut self, what: &str, count: u64) {
         let kind = if what == ABORTED { &mut self.aborted } else { &mut self.failed };
         *kind = kind.saturating_add(count);
     }
 
-    pub fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         match self.aborted {
             0 => Vec::new(),
             n => vec![format!(
