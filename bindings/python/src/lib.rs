@@ -12,6 +12,8 @@
 //! | `result`, `verdict`, `gate`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
 //! | `command` | the command line |
 
+#![warn(unreachable_pub)]
+
 mod arguments;
 mod bench;
 mod calls;

@@ -33,6 +33,8 @@
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | the data of a run's pictures |
 
+#![warn(unreachable_pub)]
+
 pub mod audit;
 mod binomial;
 mod bracket;

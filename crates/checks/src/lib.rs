@@ -14,6 +14,8 @@
 //! | `observer` | checks in one worker of the engine |
 //! | `check_run` | the checks of a run, over all workers |
 
+#![warn(unreachable_pub)]
+
 mod answer;
 mod check;
 mod check_run;

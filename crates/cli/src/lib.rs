@@ -25,6 +25,8 @@
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and errors as one line for the user |
 
+#![warn(unreachable_pub)]
+
 mod after_load;
 mod args;
 mod background;

@@ -1,5 +1,7 @@
 //! The binary `truetail`.
 
+#![warn(unreachable_pub)]
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -15,6 +15,8 @@
 //! | `outcome` | time limits of the steps, and their outcome |
 //! | `drive`, `ready`, `watch`, `clean` | the steps |
 
+#![warn(unreachable_pub)]
+
 mod clean;
 mod clock;
 mod drive;

@@ -30,6 +30,8 @@
 //! | `simulated` | flows in virtual time |
 //! | `guided/` | sessions whose next request is chosen during the run, for example by a Python function |
 
+#![warn(unreachable_pub)]
+
 mod books;
 mod cookies;
 mod course;

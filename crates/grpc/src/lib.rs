@@ -12,6 +12,8 @@
 //! | `decoded` | an observer that shows answers as JSON to another one |
 //! | `collected` | an observer that keeps one answer |
 
+#![warn(unreachable_pub)]
+
 mod collected;
 mod decoded;
 mod json_fields;

@@ -4,6 +4,8 @@
 //! the file states about the whole run ([`ForeignRun`]). The intact part of a damaged file is used, and the rest is
 //! counted ([`UnusedRows`](truetail_run::UnusedRows)). Nothing is judged here. [`ways`] reads recordings as loads.
 
+#![warn(unreachable_pub)]
+
 mod ab;
 mod autocannon;
 pub mod container;

@@ -17,6 +17,8 @@
 //!
 //! This crate only runs and records. `truetail_analysis::league` makes the rows of the league table and their order.
 
+#![warn(unreachable_pub)]
+
 mod audited;
 mod cancel;
 mod command_template;

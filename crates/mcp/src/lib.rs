@@ -15,6 +15,8 @@
 //! | `job` | a command to run, and its output |
 //! | `tools` | the tools, a file for each |
 
+#![warn(unreachable_pub)]
+
 mod arguments;
 mod hosts;
 mod job;

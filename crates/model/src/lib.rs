@@ -14,6 +14,8 @@
 //!
 //! This crate opens no sockets, starts no threads, touches no files and reads no clock.
 
+#![warn(unreachable_pub)]
+
 pub mod arrival;
 pub mod driver;
 pub mod random;

@@ -18,6 +18,8 @@
 //!
 //! Markup is written with `maud`, which escapes inserted text and checks at compile time that every element is closed.
 
+#![warn(unreachable_pub)]
+
 mod audit;
 pub mod browse;
 mod comparison;

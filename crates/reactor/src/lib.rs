@@ -2,6 +2,8 @@
 //! of arrivals, priority of threads, facts about the machine. `linux/` lists the services that only Linux has, and what
 //! replaces them elsewhere.
 
+#![warn(unreachable_pub)]
+
 mod clock;
 mod readiness;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]

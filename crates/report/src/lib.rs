@@ -27,6 +27,8 @@
 //! | `live_state` | a run in progress |
 //! | [`metrics`] | a run in progress as metrics for Prometheus and others |
 
+#![warn(unreachable_pub)]
+
 mod audit;
 mod capacity;
 mod capacity_json;

@@ -24,6 +24,8 @@
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | errors of the input, with their location |
 
+#![warn(unreachable_pub)]
+
 mod built_in;
 mod cmd;
 mod credentials;

@@ -4,6 +4,8 @@
 //! `truetail-analysis` computes [`Findings`] from it. This crate defines these values, and writes, reads, merges and
 //! lists run folders ([`folder`], [`wire`], [`merge()`], [`Merger`], [`catalog`]). It makes no decisions about numbers.
 
+#![warn(unreachable_pub)]
+
 pub mod catalog;
 mod claims;
 mod facts;

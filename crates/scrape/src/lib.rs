@@ -12,6 +12,8 @@
 //! | `tracks` | counters and gauges over time |
 //! | `watch` | all of it, over the pages of a run |
 
+#![warn(unreachable_pub)]
+
 mod choice;
 mod exposition;
 mod increase;

@@ -17,6 +17,8 @@
 //! | `shared` | state that all workers of a run share |
 //!
 //! Without the feature `lua` this crate is empty.
+
+#![warn(unreachable_pub)]
 #![cfg(feature = "lua")]
 
 mod error;

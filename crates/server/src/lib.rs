@@ -43,6 +43,8 @@
 //! - If a client closes its side of a connection or resets it, the server sends nothing more. As in most servers, its
 //!   requests stay admitted and keep their places; their rows say [`Ending::ClientGone`].
 
+#![warn(unreachable_pub)]
+
 mod close_reason;
 mod connection;
 mod event_loop;

@@ -19,6 +19,8 @@
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items of a generator |
 
+#![warn(unreachable_pub)]
+
 mod all_found;
 mod chunk;
 mod chunk_text;

@@ -8,6 +8,8 @@
 //! | `observer` | the reported times of one worker's answers |
 //! | `timing_run` | those of a run, over all workers |
 
+#![warn(unreachable_pub)]
+
 mod observer;
 mod server_timing;
 mod source;

@@ -6,6 +6,8 @@
 //!
 //! To add a tool, add a folder next to this file, and two lines in this file: its module, and its place in [`all`].
 
+#![warn(unreachable_pub)]
+
 mod ab;
 mod aiperf;
 mod autocannon;

@@ -14,6 +14,8 @@
 //! | `choice`, `keys` | the pages, and the keys |
 //! | `paint` | cells as escape sequences |
 
+#![warn(unreachable_pub)]
+
 mod answers;
 mod choice;
 mod decisions;
