@@ -17,14 +17,14 @@ use crate::resolve::load::DEFAULT_SEED;
 
 /// The script of a run, and the text that it prints.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub(crate) struct Script {
     run: ScriptRun,
     printer: Arc<Printer>,
 }
 
 impl Script {
     /// Takes the words after `--` if they belong to a script and not to a curl command.
-    pub fn arguments(args: &mut RunArgs) -> Vec<String> {
+    pub(crate) fn arguments(args: &mut RunArgs) -> Vec<String> {
         if args.script.script.is_some() { mem::take(&mut args.command) } else { Vec::new() }
     }
 
@@ -32,7 +32,7 @@ impl Script {
     ///
     /// # Errors
     /// If the file cannot be read, or the script fails.
-    pub fn load(args: &RunArgs, words: Vec<String>, plan: &mut Plan) -> Result<Option<Script>> {
+    pub(crate) fn load(args: &RunArgs, words: Vec<String>, plan: &mut Plan) -> Result<Option<Script>> {
         let Some(path) = &args.script.script else { return Ok(None) };
         refuse_other_protocols(args)?;
         let name = path.file_name().map_or_else(|| "script".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -57,7 +57,7 @@ impl Script {
     }
 
     /// Gives the script the control of its run.
-    pub fn begin(&self, control: &Control) {
+    pub(crate) fn begin(&self, control: &Control) {
         self.run.begin(control.clone());
     }
 
@@ -65,12 +65,12 @@ impl Script {
     ///
     /// # Errors
     /// If there was one.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.run.failure().map_or(Ok(()), |error| Err(failed(error)))
     }
 
     /// Returns a note for the run, if the script ended the load.
-    pub fn note(&self) -> Option<String> {
+    pub(crate) fn note(&self) -> Option<String> {
         self.run.was_stopped().then(|| "the script ended the load with thread:stop()".to_owned())
     }
 
@@ -78,7 +78,7 @@ impl Script {
     ///
     /// # Errors
     /// If `done` fails.
-    pub fn done(&self, run: &Run) -> Result<()> {
+    pub(crate) fn done(&self, run: &Run) -> Result<()> {
         self.printer.hold();
         self.run.done(run).map_err(failed)
     }
@@ -87,7 +87,7 @@ impl Script {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn print_held(&self) -> Result<()> {
+    pub(crate) fn print_held(&self) -> Result<()> {
         self.printer.print_held()
     }
 }

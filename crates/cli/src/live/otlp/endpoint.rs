@@ -14,7 +14,7 @@ const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 const PATH: &str = "/v1/metrics";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OtlpEndpoint {
+pub(crate) struct OtlpEndpoint {
     /// URL that receives the metrics.
     pub url: String,
     /// URL without secrets, for messages.
@@ -28,7 +28,7 @@ impl OtlpEndpoint {
     ///
     /// # Errors
     /// If `given` is no HTTP URL, or the headers in the environment are not valid.
-    pub fn parse(given: &str) -> Result<OtlpEndpoint> {
+    pub(crate) fn parse(given: &str) -> Result<OtlpEndpoint> {
         let wrong = || {
             usage_error(format!(
                 "--otlp '{}' is no http:// or https:// URL; write one such as http://127.0.0.1:4318",

@@ -13,5 +13,5 @@ mod endpoint;
 mod payload;
 mod sender;
 
-pub use endpoint::OtlpEndpoint;
-pub use sender::OtlpSender;
+pub(super) use endpoint::OtlpEndpoint;
+pub(super) use sender::OtlpSender;

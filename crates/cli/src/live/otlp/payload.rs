@@ -20,7 +20,7 @@ struct Span {
 }
 
 /// Returns the metrics of a state. `instance` distinguishes this process from other ones.
-pub fn request(state: &LiveState, instance: &str) -> ExportMetricsServiceRequest {
+pub(super) fn request(state: &LiveState, instance: &str) -> ExportMetricsServiceRequest {
     let from_unix_ns = state.run.facts.started_at_unix_ns.unwrap_or(0);
     let span = Span { from_unix_ns, to_unix_ns: from_unix_ns + state.run.facts.elapsed_ns };
     let scope = InstrumentationScope {

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Sends metrics during a run, and the result at its end. A failure is reported once and does not disturb the run.
 #[derive(Debug)]
-pub struct OtlpSender {
+pub(crate) struct OtlpSender {
     url: String,
     /// Closed by the thread when it has ended.
     ended: Receiver<()>,
@@ -32,7 +32,7 @@ pub struct OtlpSender {
 
 impl OtlpSender {
     /// Sends states from `states`, on a thread with a lower priority than the workers.
-    pub fn start(endpoint: OtlpEndpoint, states: LiveStates) -> OtlpSender {
+    pub(crate) fn start(endpoint: OtlpEndpoint, states: LiveStates) -> OtlpSender {
         let (end, ended) = channel();
         let url = endpoint.shown.clone();
         let send = move || {
@@ -47,7 +47,7 @@ impl OtlpSender {
     }
 
     /// Waits until the result was sent, for at most `patience`.
-    pub fn end(self, patience: Duration) {
+    pub(crate) fn end(self, patience: Duration) {
         if self.ended.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
             let url = &self.url;
             output::note(&format!("--otlp: {url} has not taken the last metrics within {}s", patience.as_secs()));
