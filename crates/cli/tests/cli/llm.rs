@@ -230,7 +230,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
             &["--llm", "openai-chat", "--data", "{\"prompt\":\"{{prompt}}\"}"],
             "the body has {{prompt}}: no rows are given",
         ),
-        (&["--data", "<{{newUuid}}>"], "the body has {{newUuid}}: no rows are given"),
+        (&["--data", "<{{newUUID}}>"], "the body has {{newUUID}}: no rows are given"),
         (&["-H", "X: {{id}}"], "'X: {{id}}': no rows are given"),
         (&["--llm", "openai-chat", "--data", "{}", "--end-mark", " "], "write none"),
         (&["--llm", "ollama", "--data", "{}", "--stream", "sse"], "leave --stream out"),

@@ -57,7 +57,8 @@ fn a_closed_loop_fails_where_it_stops_sending() {
         ["certify", "--suite", "--adapter", "closed.toml", "--situations", "stall,low-rate", "--duration", "3s"];
     let output = dir.truetail(&[&words[..], &["--quiet", "--badge", "c.svg"]].concat());
     assert_eq!(output.code, Some(3), "{output:?}");
-    assert!(output.stdout.starts_with("closed <loop> 0.1.0: 0 of 2 situations passed\n"), "{output:?}");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(output.stdout.starts_with(&format!("closed <loop> {version}: 0 of 2 situations passed\n")), "{output:?}");
     assert!(output.stdout.contains("requests that were due while it stood still"), "{output:?}");
     let badge = std::fs::read_to_string(dir.path().join("c.svg")).expect("a badge");
     assert!(badge.contains("closed &lt;loop&gt;") && badge.contains("0/2"), "{badge}");

@@ -10,8 +10,8 @@ use std::thread;
 
 use crate::support::{open, run};
 use truetail_engine::{
-    AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, FeedOrder, Framing, Matching, MessageOptions,
-    Method, ObserverFactory, Opening, Plan, RequestSet, RunOutput, Target, TargetRequests,
+    AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, FeedOrder, Framing, MakeRequest, Matching,
+    MessageOptions, Method, ObserverFactory, Opening, Plan, RequestId, RequestSet, RunOutput, Target, TargetRequests,
 };
 use truetail_model::record::{Metric, Outcome};
 
@@ -40,8 +40,9 @@ impl Echo {
 
     fn plan(&self, messages: u64, matching: Matching) -> Plan {
         let mut only = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://echo".to_owned(), 1);
-        only.push(br#"{"id":{{seq}}}"#);
-        let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap();
+        only.push(br#"{"id":0}"#);
+        let sample = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap();
+        let requests = sample.clone().made_in_run(Arc::new(Numbered), &sample);
         let url = ChannelUrl::parse(&format!("tcp://{}", self.address)).unwrap();
         let mut target = Target::for_origin(requests, url.origin, &AddressOverrides::default()).unwrap();
         target.use_messages(MessageOptions {
@@ -53,6 +54,16 @@ impl Echo {
         plan.workload.limits.connections = Some(4);
         plan.threads = Some(1);
         plan
+    }
+}
+
+/// Makes messages with the index of their arrival.
+struct Numbered;
+
+impl MakeRequest for Numbered {
+    fn make(&self, _: RequestId, index: u64, request: &mut Vec<u8>) -> bool {
+        *request = format!("{{\"id\":{index}}}").into_bytes();
+        true
     }
 }
 

@@ -10,7 +10,7 @@ use crate::dom::{all, parsed, reading, split, text, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 18] = [
     "verdict",
     "books",
     "times",
@@ -23,6 +23,10 @@ const SECTIONS: [&str; 14] = [
     "rate",
     "answers",
     "targets",
+    "ledger",
+    "service",
+    "events",
+    "groups",
     "slowest",
     "repeat",
 ];
