@@ -61,11 +61,12 @@ search:
 test-python:
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
-# What is not in the default build: cargo features, each of which brings a tree of crates.
+# What is not in the default build: cargo features, each of which brings a tree of crates. The whole workspace is named so that
+# cargo builds again only what has such a feature.
 FEATURES := truetail/otlp,truetail/parquet,truetail/sqlite,truetail/script,truetail/serve-http2,truetail/tokenizer
 test-features:
-	$(CARGO) test --package truetail --package truetail-import --package truetail-stream --package truetail-script \
-		--features $(FEATURES) --lib --test live --test formats --test cli --test streams --locked -- otlp containers tokenizer llm script
+	$(CARGO) test --workspace --features $(FEATURES) --lib --test live --test formats --test cli --test streams --locked \
+		-- otlp containers tokenizer llm script
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
 test-tools: tools
@@ -94,8 +95,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy --package truetail --features otlp,parquet,script,sqlite,serve-http2,tokenizer --all-targets --locked -- -D warnings
-	$(CARGO) clippy --package truetail-import --features parquet,sqlite --all-targets --locked -- -D warnings
+	$(CARGO) clippy --workspace --features $(FEATURES) --all-targets --locked -- -D warnings
 	$(CARGO) clippy --workspace --locked $(PORTABLE) -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
 		$(CARGO) doc --workspace --no-deps --document-private-items --locked --quiet

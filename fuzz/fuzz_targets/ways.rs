@@ -1,17 +1,19 @@
-//! Recordings as loads, the first byte says of which kind: what is read of an access log can be written and read as a
-//! replay, and a flow made of an archive is one that our own parser reads.
+//! Recordings and scripts as loads; the first byte says which kind. An access log that is read can be written and read as
+//! a replay, and a flow made of an archive, a script or a plan is one that our own parser reads.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use truetail_flow::Flow;
-use truetail_import::ways::{AccessLogOptions, HarOptions, Placement, flow_of_har, read_access_log};
+use truetail_import::ways::{AccessLogOptions, HarOptions, Placement, LoadFiles, flow_of_har, load_of_jmx, load_of_k6, read_access_log};
 use truetail_requests::{Location, RecordedRequest, TargetSpec, parse_replay, write_replay};
 
 fuzz_target!(|input: &[u8]| {
     let Some((kind, bytes)) = input.split_first() else { return };
-    match kind % 3 {
+    match kind % 5 {
         0 => access_log(bytes),
         1 => archive(bytes),
+        2 => drop(load_of_k6(bytes, "a.js").map(flows)),
+        3 => drop(load_of_jmx(bytes, "a.jmx").map(flows)),
         _ => replay(bytes),
     }
 });
@@ -38,6 +40,15 @@ fn archive(bytes: &[u8]) {
     let read = Flow::parse("flow", &made.hurl, &variables, &|_| Err("no file".to_owned()));
     let read = read.unwrap_or_else(|error| panic!("{error:?}: {}", made.hurl));
     assert_eq!(read.requests_per_session() as usize, made.requests);
+}
+
+fn flows(load: LoadFiles) {
+    for (name, text) in load.files.iter().filter(|(name, _)| name.ends_with(".hurl")) {
+        let names = text.split("{{").skip(1).filter_map(|rest| rest.split("}}").next());
+        let variables: Vec<_> = names.map(|name| (name.to_owned(), "http://127.0.0.1:8080".to_owned())).collect();
+        let read = Flow::parse(name, text, &variables, &|_| Err("no file".to_owned()));
+        read.unwrap_or_else(|error| panic!("{error:?}: {text}"));
+    }
 }
 
 fn replay(bytes: &[u8]) {

@@ -9,6 +9,8 @@ Examples:
   truetail flow from-access-log access.log -o hour.replay
   truetail flow from-har recording.har -o shop.hurl
   truetail flow from-postman collection.json -o api.hurl
+  truetail flow from-k6 load.js --out load
+  truetail flow from-jmx plan.jmx --out plan
   truetail flow from-openapi openapi.yaml -o api.txt";
 
 const ACCESS_LOG_EXAMPLE: &str = "\
@@ -27,12 +29,22 @@ Examples:
   truetail flow from-postman collection.json -o api.hurl
   truetail run --flow api.hurl -r 5 -d 30s --variable baseUrl=http://127.0.0.1:8080";
 
+const K6_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-k6 load.js --out load
+  cd load && truetail run --all";
+
+const JMX_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-jmx plan.jmx --out plan
+  cd plan && truetail run --all";
+
 const OPENAPI_EXAMPLE: &str = "\
 Examples:
   truetail flow from-openapi openapi.yaml --base http://127.0.0.1:8080 -o api.txt
   truetail run --targets api.txt --data-from rows.csv -r 50";
 
-/// Make a load of an access log, of a recording, of a collection, or of a description of an interface
+/// Make a load of an access log, a recording, a collection, a script, or a description of an interface
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct FlowVerbArgs {
@@ -50,6 +62,10 @@ pub(crate) enum FlowVerb {
     Har(FromHarArgs),
     #[command(name = "from-postman")]
     Postman(FromPostmanArgs),
+    #[command(name = "from-k6")]
+    K6(FromK6Args),
+    #[command(name = "from-jmx")]
+    Jmx(FromJmxArgs),
     #[command(name = "from-openapi")]
     OpenApi(FromOpenApiArgs),
 }
@@ -140,9 +156,44 @@ pub(crate) struct FromPostmanArgs {
     /// The collection; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Write to this file, and not to standard output
+    /// Write to this file, or to a file in this folder, and not to standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// Write a script of k6 as flows with a truetail.toml
+///
+/// Reads JavaScript without running it: options with scenarios and thresholds, requests with values that are known or
+/// come from an answer, checks, pauses, groups, functions. Each other line is a comment that begins with 'not read'.
+/// Virtual users whose number sets the load have no rate: you choose it.
+#[derive(Args, Debug)]
+#[command(before_help = K6_EXAMPLE)]
+pub(crate) struct FromK6Args {
+    #[command(flatten)]
+    pub script: FromScriptArgs,
+}
+
+/// Write a test plan of JMeter as flows with a truetail.toml
+///
+/// Reads thread groups with HTTP requests, their defaults, headers, timers, assertions, extractors and variables. Each
+/// other element that is switched on is a comment that begins with 'not read'. Threads whose number sets the load have
+/// no rate: you choose it.
+#[derive(Args, Debug)]
+#[command(before_help = JMX_EXAMPLE)]
+pub(crate) struct FromJmxArgs {
+    #[command(flatten)]
+    pub script: FromScriptArgs,
+}
+
+/// A script, and the folder for the load that it becomes.
+#[derive(Args, Debug)]
+pub(crate) struct FromScriptArgs {
+    /// The script; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Folder for the files. It is made if it is missing, and no file in it is replaced
+    #[arg(short, long, value_name = "DIR")]
+    pub out: PathBuf,
 }
 
 /// Write the operations of an OpenAPI description as targets, for --targets of 'truetail run'

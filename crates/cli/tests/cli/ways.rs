@@ -445,3 +445,61 @@ fn a_collection_of_postman_becomes_a_flow() {
         assert!(refused.code == Some(1) && refused.stderr.contains(says), "{refused:?}");
     }
 }
+
+#[test]
+fn a_script_of_k6_becomes_a_load() {
+    let server = Server::start(|_, asked| {
+        let is_login = asked.line.starts_with("POST /login");
+        (200, Vec::new(), if is_login { r#"{"token": "t-1"}"#.to_owned() } else { "{}".to_owned() })
+    });
+    let dir = TestDir::new();
+    let script = "import http from 'k6/http'; import { check, group } from 'k6';
+        const BASE = __ENV.BASE || 'http://127.0.0.1:1';
+        export const options = { scenarios: { shop: { executor: 'constant-arrival-rate', rate: 20, timeUnit: '1s',
+            duration: '250ms', preAllocatedVUs: 1 } }, thresholds: { http_req_failed: ['rate<0.5'] } };
+        export default function () {
+            const user = { name: 'u' + Date.now() };
+            const res = http.post(`${BASE}/login`, JSON.stringify(user), { headers: { 'Content-Type': 'application/json' } });
+            check(res, { ok: (r) => r.status === 200 });
+            const token = res.json('token');
+            group('buy', () => http.put(`${BASE}/items/7`, JSON.stringify(user), { headers: { 'X-Token': token } }));
+        }";
+    dir.file("shop.js", script);
+    let made = ok(dir.truetail(&["flow", "from-k6", "shop.js", "--out", "load"]));
+    assert!(made.stderr.contains("shop.hurl, truetail.toml in load"), "{made:?}");
+    let again = dir.truetail(&["flow", "from-k6", "shop.js", "--out", "load"]);
+    assert!(again.code == Some(2) && again.stderr.contains("exists already"), "{again:?}");
+    for name in ["shop.hurl", "truetail.toml"] {
+        std::fs::rename(dir.path().join("load").join(name), dir.path().join(name)).unwrap();
+    }
+    let base = format!("BASE={}", url(&server));
+    let run = ["run", "shop", "--variable", &base, "--json", "--quiet", "--no-save", "--no-preflight"];
+    let run = ok(dir.truetail(&run)).json();
+    assert_balanced(&run);
+    assert_eq!(run["sessions"]["tally"]["completed"], 5, "{}", run["sessions"]["tally"]);
+    assert_eq!(run["gates"]["passed"], true, "{}", run["gates"]);
+    let seen = asked(&server);
+    let of = |start: &str| seen.iter().filter(|asked| asked.line.starts_with(start)).collect::<Vec<_>>();
+    let logins = of("POST /login ");
+    let items = of("PUT /items/7 ");
+    assert_eq!((logins.len(), items.len()), (5, 5));
+    assert!(items.iter().all(|asked| asked.field("x-token") == Some("t-1")));
+    // A name is made once in a session, and sent twice.
+    let names = |asked: &[&Asked]| counts(asked.iter().map(|asked| asked.body.clone()));
+    assert_eq!(names(&logins), names(&items));
+    assert!(logins.iter().all(|asked| asked.body.starts_with("{\"name\":\"u1")), "{:?}", logins[0].body);
+}
+
+#[test]
+fn what_is_no_script_or_plan_is_one_line() {
+    let dir = TestDir::new();
+    dir.file("a.js", "export default function () { http.get( }");
+    dir.file("a.jmx", "<a/>");
+    for (verb, file, says) in [("from-k6", "a.js", "it is not JavaScript"), ("from-jmx", "a.jmx", "no test plan")] {
+        let refused = dir.truetail(&["flow", verb, file, "--out", "out"]);
+        assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{refused:?}");
+        assert!(refused.stderr.contains(says) && !dir.path().join("out").exists(), "{refused:?}");
+    }
+    let unnamed = dir.truetail(&["flow", "from-k6", "a.js"]);
+    assert!(unnamed.code == Some(2) && unnamed.stderr.contains("--out"), "{unnamed:?}");
+}

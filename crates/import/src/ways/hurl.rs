@@ -65,6 +65,11 @@ pub(in crate::ways) fn quoted_part(text: &str) -> String {
     escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '`'))
 }
 
+/// Writes a text between double quotes.
+pub(in crate::ways) fn string_part(text: &str) -> String {
+    escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '"'))
+}
+
 fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
         match c {

@@ -3,11 +3,17 @@
 pub mod access_log;
 pub mod har;
 mod hurl;
+pub mod jmx;
+pub mod k6;
+mod load;
 pub mod openapi;
 pub mod postman;
 
 pub use access_log::{AccessLog, AccessLogOptions, Placement, read_access_log};
 pub use har::{HarFlow, HarOptions, flow_of_har};
+pub use jmx::load_of_jmx;
+pub use k6::load_of_k6;
+pub use load::LoadFiles;
 pub use openapi::{OpenApiOptions, OpenApiTargets, targets_of_openapi};
 pub use postman::{PostmanFlow, flow_of_postman};
 

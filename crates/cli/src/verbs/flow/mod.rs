@@ -5,6 +5,7 @@
 //! | `access_log` | from an access log to arrivals with their requests |
 //! | `har` | from a browser's recording to a Hurl file |
 //! | `postman` | from a collection of Postman to a Hurl file |
+//! | `script` | from scripts of k6 and plans of JMeter to Hurl files with a truetail.toml |
 //! | `openapi` | from an OpenAPI description to targets |
 //! | `deliver` | output of the result |
 
@@ -13,6 +14,7 @@ mod deliver;
 mod har;
 mod openapi;
 mod postman;
+mod script;
 
 use crate::args::flow_verb::{FlowVerb, FlowVerbArgs};
 use crate::error::{ExitCode, Result};
@@ -22,6 +24,8 @@ pub(super) fn flow(args: FlowVerbArgs) -> Result<ExitCode> {
         FlowVerb::AccessLog(args) => access_log::from_access_log(&args),
         FlowVerb::Har(args) => har::from_har(&args),
         FlowVerb::Postman(args) => postman::from_postman(&args),
+        FlowVerb::K6(args) => script::from_k6(&args.script),
+        FlowVerb::Jmx(args) => script::from_jmx(&args.script),
         FlowVerb::OpenApi(args) => openapi::from_openapi(&args),
     }
 }
