@@ -12,6 +12,7 @@
 //! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |
 //! | `scenario` | a scenario in TOML |
 //! | `scrape` | pages of metrics, with [`SEPARATOR`] between them |
+//! | `spans` | messages with spans in any form, with [`SEPARATOR`] between them |
 //! | `timing` | the value of a header `Server-Timing`, or the option that names a header |
 //! | `flow` | a flow, a Hurl file |
 //! | `ways` | a byte for the kind, then an access log, an archive of a browser, or recorded arrivals |

@@ -49,9 +49,13 @@ pub(crate) fn ledger(run: &Run) -> Vec<LedgerRow> {
     supported.map(|q| row(q, around(q, &answers), timing)).collect()
 }
 
+/// Returns the answers that the run keeps. If the times are from spans, those whose trace was asked for: a random part.
 fn answered(run: &Run) -> impl Iterator<Item = &RequestRecord> {
+    let has_spans = run.facts.server_timing.as_ref().is_some_and(|timing| timing.spans.is_some());
+    let ids = run.facts.trace.as_ref().filter(|_| has_spans).and_then(|trace| trace.ids());
+    let is_asked = move |record: &&RequestRecord| ids.is_none_or(|ids| ids.is_sampled(record.index));
     let even = run.snapshot.samples.even().iter();
-    even.filter(|record| matches!(record.outcome, Outcome::Response { .. }))
+    even.filter(|record| matches!(record.outcome, Outcome::Response { .. })).filter(is_asked)
 }
 
 /// Returns the answers around the rank of a quantile, at least the one of this rank.

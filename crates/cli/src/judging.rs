@@ -39,7 +39,9 @@ impl Judge {
         run.facts.offered.allow_errors = self.gating.allow_errors;
         run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
         let samples = &run.snapshot.samples;
-        run.facts.server_timing = self.observed.server_timing.as_ref().map(|timing| timing.facts(samples));
+        if let Some(timing) = &self.observed.server_timing {
+            run.facts.server_timing = Some(timing.facts(samples));
+        }
         if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
             streams.tally.count_not_reached(sessions.streams_not_reached());
         }

@@ -10,11 +10,13 @@
 //! | `supervisor` | conditions that stop a run early: `--until`, `--stop-when-saturated` |
 //! | `script` | requests from a script in Lua, with the feature `script` |
 //! | `scraping` | metrics of services, read beside a run (`--scrape`) |
+//! | `receiving` | spans of services, received beside a run (`--otlp-receive`) |
 //! | `events` | commands that a run starts (`--event`) |
 //! | `start` | start of a run at a given instant |
 //! | `after_load` | steps after a load, which are all tried |
 //! | `output_folder` | folder of a saved run |
 //! | `live` | live view of a run, and its checkpoints |
+//! | `listen` | listeners beside a run |
 //! | `background` | threads that work beside a run |
 //! | `judging` | processing of a run's result |
 //! | `labels` | labels of a run: name, command line, commit and others |
@@ -39,11 +41,13 @@ mod export;
 mod gating;
 mod judging;
 mod labels;
+mod listen;
 mod live;
 mod output;
 mod output_folder;
 mod page;
 mod progress;
+mod receiving;
 mod resolve;
 mod scraping;
 #[cfg(feature = "script")]

@@ -3,7 +3,7 @@
 //! The id of a request follows from the key of the run and from the request's index, so a run keeps only its key. All
 //! ids of a run begin with the key, and the rest differs between any two requests.
 
-use crate::random::mix64;
+use crate::random::{mix64, unmix64};
 
 /// Header that carries an id.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -70,9 +70,21 @@ impl TraceIds {
         mix64(self.own_half(index)) <= self.sampled_up_to
     }
 
+    /// Returns the id of the span that is the request itself.
+    pub const fn own_id(self, index: u64) -> u64 {
+        self.own_half(index)
+    }
+
     /// Returns the trace id of the request with this index: 32 hexadecimal digits.
     pub fn trace_id(self, index: u64) -> String {
         format!("{:016x}{:016x}", self.key, self.own_half(index))
+    }
+
+    /// Returns the index of the request with this trace id; `None` if it is not an id of this run.
+    pub const fn index_of(self, trace_id: u128) -> Option<u64> {
+        let own = trace_id as u64;
+        let index = unmix64(own) ^ mix64(self.key);
+        if (trace_id >> 64) as u64 == self.key && self.own_half(index) == own { Some(index) } else { None }
     }
 
     /// Writes the value of the header over the placeholder.
@@ -157,6 +169,8 @@ mod tests {
                     }
                 };
                 prop_assert_eq!(id, &trace);
+                let number = u128::from_str_radix(id, 16).unwrap();
+                prop_assert_eq!((ids.index_of(number), ids.index_of(number ^ (1 << 64))), (Some(index), None));
                 prop_assert_eq!(span, &trace[16..]);
                 prop_assert!(span.bytes().any(|digit| digit != b'0') && trace[..16].bytes().any(|digit| digit != b'0'));
             }

@@ -57,6 +57,7 @@ impl TimingRun {
             answers: found.answers,
             without: found.without,
             unread: found.unread,
+            spans: None,
             times,
         }
     }

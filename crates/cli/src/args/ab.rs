@@ -80,6 +80,8 @@ impl Omits for OmittedByAb {
         "write_baseline",
         "command",
         "script",
+        "otlp_receive",
+        "otlp_grace",
         "scrape",
         "scrape_show",
         "event",

@@ -36,6 +36,8 @@ pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "write-baseline",
     "check",
     "script",
+    "otlp-receive",
+    "otlp-grace",
     "scrape",
     "scrape-show",
     "event",

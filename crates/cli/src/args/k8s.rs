@@ -172,7 +172,7 @@ macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "more", "all", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
           "stop_when_saturated", "abort_on", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer", "script", "script_allow",
-          "scrape", "scrape_show", "event", "event_at",
+          "otlp_receive", "otlp_grace", "scrape", "scrape_show", "event", "event_at",
           $($more),*]
     };
 }

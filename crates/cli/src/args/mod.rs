@@ -49,6 +49,7 @@ pub(crate) mod server_timing;
 pub(crate) mod several;
 pub(crate) mod simulate;
 pub(crate) mod slo;
+pub(crate) mod spans;
 pub(crate) mod stream;
 pub(crate) mod stripe;
 pub(crate) mod trace;

@@ -24,6 +24,10 @@ pub(crate) struct ReportArgs {
     /// Folder of the run, or its run.json
     #[arg(value_parser = run_folder)]
     pub run: PathBuf,
+    /// Say where the time of the run's requests went, by the spans in this file: what a collector's file exporter wrote
+    /// as JSON, or what Jaeger exported; repeatable. The run needs --trace
+    #[arg(long, value_name = "FILE")]
+    pub spans: Vec<PathBuf>,
     /// Print run.json on standard output, and nothing else
     #[arg(long)]
     pub json: bool,

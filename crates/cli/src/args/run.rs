@@ -26,6 +26,7 @@ use super::screen::ScreenArgs;
 use super::script::ScriptArgs;
 use super::server_timing::ServerTimingArgs;
 use super::several::SeveralArgs;
+use super::spans::SpanArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
 use super::trace::TraceArgs;
@@ -180,6 +181,8 @@ pub(crate) struct RunArgs {
     pub traces: TraceArgs,
     #[command(flatten)]
     pub server_timing: ServerTimingArgs,
+    #[command(flatten)]
+    pub spans: SpanArgs,
     #[command(flatten)]
     pub scrapes: ScrapeArgs,
     #[command(flatten)]

@@ -7,7 +7,7 @@
 //! | `feed` | thread that publishes the states |
 //! | `states` | the newest state, for any number of observers |
 //! | `checkpoints` | saved states of a run, for when its process is killed |
-//! | `listen`, `site` | listener of the live page, and its answers |
+//! | `site` | answers of the live page |
 //! | `otlp` | metrics for OpenTelemetry receivers, with the feature `otlp` |
 //! | `terminal` | full-screen mode of the terminal |
 //! | `watch` | view of `--watch`, and its keys |
@@ -16,7 +16,6 @@
 mod checkpoints;
 mod due;
 mod feed;
-mod listen;
 #[cfg(feature = "otlp")]
 mod otlp;
 #[cfg(not(feature = "otlp"))]

@@ -8,7 +8,6 @@ use truetail_page::web::Server;
 use truetail_run::{Findings, Run};
 
 use super::feed::Feed;
-use super::listen::{LiveListener, url_of};
 use super::otlp::{OtlpEndpoint, OtlpSender};
 use super::site::Site;
 use super::so_far::FeedSource;
@@ -16,6 +15,7 @@ use super::states::LiveStates;
 use super::watch::check_terminal;
 use crate::args::live::LiveArgs;
 use crate::error::{Result, runtime_error};
+use crate::listen::{RunListener, url_of};
 use crate::output;
 
 /// Time that the process waits, at the end of the run, for clients that are still reading.
@@ -24,7 +24,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Views that the user asked for, checked before the load begins.
 #[derive(Debug)]
 pub(crate) struct LiveView {
-    listener: Option<LiveListener>,
+    listener: Option<RunListener>,
     otlp: Option<OtlpEndpoint>,
     watch: bool,
 }
@@ -40,7 +40,7 @@ impl LiveView {
             check_terminal()?;
         }
         let otlp = args.otlp.as_deref().map(OtlpEndpoint::parse).transpose()?;
-        let listener = args.live.as_deref().map(LiveListener::bind).transpose()?;
+        let listener = args.live.as_deref().map(listen).transpose()?;
         Ok(LiveView { listener, otlp, watch })
     }
 
@@ -62,7 +62,11 @@ impl LiveView {
     }
 }
 
-fn serve(LiveListener { listener, names }: LiveListener, site: &Site) -> Result<Server> {
+fn listen(given: &str) -> Result<RunListener> {
+    RunListener::bind("--live", given, "see this run, with its URLs and failing answers")
+}
+
+fn serve(RunListener { listener, names }: RunListener, site: &Site) -> Result<Server> {
     let server = Server::start_named(listener, names, host::lower_thread_priority, Arc::new(site.clone()))
         .map_err(|error| runtime_error(format!("cannot serve the live page: {error}")))?;
     output::note(&format!("live page on {}", url_of(server.address())));

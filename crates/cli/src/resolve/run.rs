@@ -13,6 +13,7 @@ use super::{
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
 use crate::args::scrape::ScrapeArgs;
+use crate::args::spans::SpanArgs;
 use crate::args::stream::StreamName;
 use crate::baseline;
 use crate::command_line;
@@ -96,6 +97,8 @@ pub(crate) struct ResolvedRun {
 #[derive(Debug)]
 pub(crate) struct BesideRun {
     pub live: LiveArgs,
+    /// Spans to receive.
+    pub spans: SpanArgs,
     /// Services to read.
     pub scrapes: ScrapeArgs,
     /// Commands to start.
@@ -204,7 +207,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
             abort_on: args.abort_on,
         },
-        beside: BesideRun { live: args.live, scrapes: args.scrapes, events },
+        beside: BesideRun { live: args.live, spans: args.spans, scrapes: args.scrapes, events },
         files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         labels,
     })

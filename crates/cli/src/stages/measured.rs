@@ -15,6 +15,7 @@ use crate::labels::RunLabels;
 use crate::live::{Checkpoints, FeedSource, LiveStates, RunningView, Watch};
 use crate::output_folder::OutputFolder;
 use crate::progress::{Figures, ProgressReporter};
+use crate::receiving::SpanListener;
 use crate::resolve::run::{Printed, ResolvedRun};
 use crate::script::Script;
 use crate::signals::{self, CurrentRun, SignalHandler};
@@ -66,7 +67,7 @@ impl Prepared {
     /// # Errors
     /// If the folder or a view cannot be had, or the load cannot be offered.
     pub(crate) fn measure(self, turns: Option<&Turns>) -> Result<ControlFlow<i32, Measured>> {
-        let Prepared { resolved, baseline, views, scrapers, tried } = self;
+        let Prepared { resolved, baseline, views, spans, scrapers, tried } = self;
         let ResolvedRun { mut plan, notes, save_to, printing, start_file, stop_conditions, .. } = resolved;
         let for_machines = printing.result == Printed::Packed;
         if let Some(file) = &start_file {
@@ -99,6 +100,7 @@ impl Prepared {
             watched: views.watched(),
             for_machines,
         };
+        let spans = spans.map(SpanListener::start).transpose()?;
         let events = RunningEvents::start(resolved.beside.events, &context.control);
         let scrapers = scrapers.start(&context.control, plan.workload.warmup);
         let measured = match turns {
@@ -117,6 +119,12 @@ impl Prepared {
             script.check()?;
         }
         let (mut run, signal) = measured?;
+        if let Some(spans) = spans {
+            // A signal during the wait ends only the wait.
+            let own = turns.is_none().then(|| signals::stop_run_on_signal(&Control::new())).transpose()?;
+            let told = || turns.map_or_else(|| own.as_ref()?.first_signal(), Turns::signal).is_some();
+            spans.end(&mut run, printing.quiet, &|| signal.is_some() || told());
+        }
         scrapers.end(&mut run);
         events.end(&mut run);
         run.facts.notes.extend(script.as_ref().and_then(Script::note));

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::live::LiveView;
 use crate::output;
 use crate::output_folder::OutputFolder;
+use crate::receiving::SpanListener;
 use crate::resolve::run::ResolvedRun;
 use crate::scraping::Scrapers;
 
@@ -16,6 +17,8 @@ pub(crate) struct Prepared {
     pub(super) resolved: ResolvedRun,
     pub(super) baseline: Option<Baseline>,
     pub(super) views: LiveView,
+    /// Listener for spans.
+    pub(super) spans: Option<SpanListener>,
     /// Services that are read during the run.
     pub(super) scrapers: Scrapers,
     /// Notes from the preflight.
@@ -30,10 +33,12 @@ impl Prepared {
     pub(crate) fn new(mut resolved: ResolvedRun, baseline: Option<Baseline>) -> Result<Prepared> {
         OutputFolder::check(&resolved.save_to)?;
         let views = LiveView::prepare(&resolved.beside.live)?;
-        resolved.plan.other_files = views.files() + Scrapers::files(&resolved.beside.scrapes);
+        let spans = SpanListener::prepare(&resolved.beside.spans, &resolved.plan.target)?;
+        let files_of_spans = spans.as_ref().map_or(0, SpanListener::files);
+        resolved.plan.other_files = views.files() + files_of_spans + Scrapers::files(&resolved.beside.scrapes);
         let tried = preflight(&mut resolved.plan, resolved.trial, resolved.observed.checks.as_ref())?;
         let scrapers = Scrapers::prepare(&resolved.beside.scrapes)?;
-        Ok(Prepared { resolved, baseline, views, scrapers, tried })
+        Ok(Prepared { resolved, baseline, views, spans, scrapers, tried })
     }
 
     /// Prints the notes about the options.

@@ -11,6 +11,7 @@ use crate::export::Export;
 use crate::gating::{self, Gating};
 use crate::output;
 use crate::page;
+use crate::receiving::add_spans;
 use crate::resolve::run::{Printed, RunFiles};
 use crate::stages::{Delivered, Delivery, Judged};
 
@@ -25,7 +26,8 @@ pub(super) fn report(args: ReportArgs) -> Result<ExitCode> {
     let export = Export::resolve(args.export, args.json)?;
     args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;
     args.vllm.vllm_json.as_deref().map_or(Ok(()), |file| gating::check_place("--vllm-json", file))?;
-    let Loaded { run, gates, .. } = load_all(&args.run)?;
+    let Loaded { mut run, gates, .. } = load_all(&args.run)?;
+    add_spans(&mut run, &args.spans)?;
     let judged = Judged::of(run, gating, &gates);
     let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
     let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;

@@ -52,6 +52,7 @@ mod serve;
 mod server_timing;
 mod several;
 mod simulate;
+mod spans;
 mod standstill;
 mod starved;
 mod stopping;

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::Handler;
 use super::connections::Connections;
 use super::hosts::Hosts;
-use super::request::{self, NoRequest, Request};
+use super::no_request::NoRequest;
+use super::request::{self, Request};
 use super::response::{Body, EventSource, NextEvent, Response};
 
 /// Time limit for writing a response, or one event of a stream.
@@ -27,7 +28,7 @@ pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, 
     let _ = stream.set_nodelay(true);
     let mut pending = Vec::new();
     while connections.set_busy(number, None) {
-        let served = match request::read(stream, &mut pending) {
+        let served = match request::read(stream, &mut pending, handler.longest_body()) {
             Ok(request) => {
                 connections.set_busy(number, Some(Instant::now()));
                 answer(stream, &request, connections, hosts, handler)

@@ -6,16 +6,20 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `no_request` | reasons why a connection has no request |
 //! | `request` | a request, and its parser |
+//! | `chunked` | a body in chunks |
 //! | `response` | a response: a text, bytes, or a stream of server-sent events |
 //! | `hosts` | the names that requests may use |
 //! | `connections` | the open connections, and their limit |
 //! | `exchange` | one connection: requests in, responses out |
 //! | `server` | listening, and ending |
 
+mod chunked;
 mod connections;
 mod exchange;
 mod hosts;
+mod no_request;
 mod request;
 mod response;
 mod server;
@@ -30,6 +34,11 @@ pub use server::Server;
 pub trait Handler: Send + Sync + 'static {
     /// Returns the response to `request`. It may be slow, but [`Server::end`] waits for it only for the given time.
     fn handle(&self, request: &Request) -> Response;
+
+    /// Returns the length limit of a body in bytes: 1 MiB.
+    fn longest_body(&self) -> usize {
+        1 << 20
+    }
 }
 
 impl<F: Fn(&Request) -> Response + Send + Sync + 'static> Handler for F {

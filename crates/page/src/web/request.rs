@@ -1,12 +1,14 @@
 //! A request, and its parser.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use super::chunked;
+use super::no_request::{NoRequest, TOO_LONG};
+
 /// Maximum length of a head in bytes. Browsers send less than a thousand.
 const LONGEST_HEAD: usize = 16 << 10;
-const LONGEST_BODY: usize = 1 << 20;
 const MAX_HEADERS: usize = 64;
 /// Time limit of a request, from its first byte to its last, and time limit of an idle connection.
 pub(super) const REQUEST_TIME: Duration = Duration::from_secs(10);
@@ -22,7 +24,7 @@ pub struct Request {
     pub query: String,
     /// Header fields, in order.
     pub headers: Vec<(String, String)>,
-    /// Body of at most 1 MiB.
+    /// Body, of at most [`super::Handler::longest_body`].
     pub body: Vec<u8>,
     /// True if the client may send another request on the same connection.
     pub(super) keeps_alive: bool,
@@ -36,28 +38,23 @@ impl Request {
     }
 }
 
-#[derive(Debug)]
-pub(super) enum NoRequest {
-    /// The client has gone, or sent nothing in time. No response is possible.
-    Gone,
-    /// The request is refused with this status and sentence.
-    Refused(u16, &'static str),
+/// Length of a body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BodyLength {
+    Known(usize),
+    /// It comes in chunks, and its end is marked.
+    Chunked,
 }
 
-impl From<io::Error> for NoRequest {
-    fn from(_: io::Error) -> NoRequest {
-        NoRequest::Gone
-    }
-}
-
-/// Reads one request. `pending` holds bytes that came with the previous request, and keeps bytes of the next one.
-pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>) -> Result<Request, NoRequest> {
+/// Reads one request with a body of at most `longest_body` bytes. `pending` holds bytes that came with the previous
+/// request, and keeps bytes of the next one.
+pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>, longest_body: usize) -> Result<Request, NoRequest> {
     if pending.is_empty() {
         more(stream, pending, Instant::now() + REQUEST_TIME)?;
     }
     let deadline = Instant::now() + REQUEST_TIME;
     let (mut request, head, body) = loop {
-        if let Some(parsed) = parse_head(pending)? {
+        if let Some(parsed) = parse_head(pending, longest_body)? {
             break parsed;
         }
         if pending.len() > LONGEST_HEAD {
@@ -65,11 +62,17 @@ pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>) -> Result<Request,
         }
         more(stream, pending, deadline)?;
     };
-    while pending.len() < head + body {
-        more(stream, pending, deadline)?;
+    pending.drain(..head);
+    let mut more = |pending: &mut Vec<u8>| more(stream, pending, deadline);
+    match body {
+        BodyLength::Chunked => request.body = chunked::read(pending, longest_body, &mut more)?,
+        BodyLength::Known(length) => {
+            while pending.len() < length {
+                more(pending)?;
+            }
+            request.body = pending.drain(..length).collect();
+        }
     }
-    request.body = pending[head..head + body].to_vec();
-    pending.drain(..head + body);
     Ok(request)
 }
 
@@ -95,7 +98,7 @@ fn more(mut stream: &TcpStream, pending: &mut Vec<u8>, deadline: Instant) -> Res
 }
 
 /// Parses the head into a request without its body, the length of the head, and that of the body; `None` if incomplete.
-fn parse_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, NoRequest> {
+fn parse_head(bytes: &[u8], longest_body: usize) -> Result<Option<(Request, usize, BodyLength)>, NoRequest> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut parsed = httparse::Request::new(&mut fields);
     let head = match parsed.parse(bytes) {
@@ -123,22 +126,26 @@ fn parse_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, NoRequest
     };
     let close = request.header("connection").is_some_and(|value| value.to_ascii_lowercase().contains("close"));
     request.keeps_alive &= !close;
-    let body = body_length(&request)?;
+    let body = body_length(&request, longest_body)?;
     Ok(Some((request, head, body)))
 }
 
-fn body_length(request: &Request) -> Result<usize, NoRequest> {
-    if request.header("transfer-encoding").is_some() {
-        return Err(NoRequest::Refused(411, "send the body with a Content-Length"));
-    }
+fn body_length(request: &Request, longest: usize) -> Result<BodyLength, NoRequest> {
     let lengths = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
     let mut lengths = lengths.map(|(_, value)| value);
-    let Some(length) = lengths.next() else { return Ok(0) };
+    if let Some(coding) = request.header("transfer-encoding") {
+        // A length beside it would allow request smuggling.
+        return match coding.eq_ignore_ascii_case("chunked") && lengths.next().is_none() {
+            true => Ok(BodyLength::Chunked),
+            false => Err(NoRequest::Refused(411, "send the body with a Content-Length, or in chunks")),
+        };
+    }
+    let Some(length) = lengths.next() else { return Ok(BodyLength::Known(0)) };
     // Two lengths would allow request smuggling.
     let length = length.parse().ok().filter(|_| lengths.next().is_none() && length.bytes().all(|b| b.is_ascii_digit()));
     match length {
-        Some(length) if length <= LONGEST_BODY => Ok(length),
-        Some(_) => Err(NoRequest::Refused(413, "the body is longer than 1 MiB")),
+        Some(length) if length <= longest => Ok(BodyLength::Known(length)),
+        Some(_) => Err(TOO_LONG),
         None => Err(NoRequest::Refused(400, "the Content-Length is no number")),
     }
 }

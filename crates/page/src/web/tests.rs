@@ -67,17 +67,37 @@ fn requests_on_one_connection_are_answered_in_turn() {
 }
 
 #[test]
+fn a_body_may_come_in_chunks() {
+    let server = server();
+    let head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: Chunked\r\n";
+    let next = "GET /echo?last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let long = "x".repeat(70_000);
+    let request = format!("{head}\r\n2;a=b\r\nab\r\n{:X}\r\n{long}\r\n0\r\nTrailer: 1\r\n\r\n{next}", long.len());
+    let answer = exchange(server.address(), request.as_bytes());
+    assert!(answer.contains("POST  70002HTTP/1.1 200 OK") && answer.ends_with("GET last 0"), "{answer}");
+}
+
+#[test]
 fn what_is_no_request_is_refused() {
     let server = server();
     let long = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(20_000));
     let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: y\r\n".repeat(100));
+    let trailers = format!(
+        "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n{}\r\n",
+        "X: y\r\n".repeat(2_000)
+    );
     for (request, expected) in [
         ("\x16\x03\x01 garbage\r\n\r\n", "400"),
         ("GET / HTTP/1.1\r\n\r\n", "403"),
         ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
         ("GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n", "403"),
         ("DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", "405"),
-        ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n", "411"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "411"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n\r\n", "411"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n", "400"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "400"),
+        ("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n", "413"),
+        (trailers.as_str(), "431"),
         ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n", "413"),
         ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", "400"),
         ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "400"),

@@ -4,6 +4,7 @@ use truetail_analysis::figures::quantile_name;
 use truetail_analysis::part_names::UNATTRIBUTED;
 use truetail_run::{Findings, LedgerPart, LedgerRow, Run};
 
+use super::spans::span_sentences;
 use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
@@ -80,6 +81,9 @@ pub fn ledger_rows(findings: &Findings) -> Vec<Vec<String>> {
 /// Returns sentences about the reported times that do not fit the response times, and about answers without any.
 pub fn ledger_sentences(run: &Run, findings: &Findings) -> Vec<String> {
     let Some(timing) = &run.facts.server_timing else { return Vec::new() };
+    if let Some(books) = &timing.spans {
+        return span_sentences(timing, books, findings);
+    }
     if timing.answers == 0 {
         let sources = timing.sources.join(", ");
         return vec![format!(

@@ -13,6 +13,7 @@
 //! | `streams` | endings of streams, and the times of their events |
 //! | `targets` | a row for each target |
 //! | `ledger` | parts of the response time that the service reported |
+//! | `spans` | spans that are not part of any time |
 //! | `marks` | effects of the commands that the run started |
 //! | `modes` | groups of slow requests that took a similar time |
 //! | `scrapes` | request times that the service published, beside the users' |
@@ -35,6 +36,7 @@ mod scrapes;
 mod sessions;
 mod shards;
 mod slowest;
+mod spans;
 mod streams;
 mod tail;
 mod targets;

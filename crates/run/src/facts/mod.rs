@@ -23,6 +23,7 @@ mod session;
 mod session_books;
 mod session_part;
 mod session_times;
+mod spans;
 mod stream;
 mod stream_detail;
 mod stream_ending;
@@ -64,6 +65,7 @@ pub use session::{FlowFacts, SessionFacts};
 pub use session_books::{EarlyEnd, NotReached, SessionTally, StepFacts};
 pub use session_part::SessionPart;
 pub use session_times::{SessionTime, SessionTimes};
+pub use spans::SpanBooks;
 pub use stream::{StreamFacts, StreamTally};
 pub use stream_detail::StreamDetail;
 pub use stream_ending::StreamEnding;
@@ -133,7 +135,7 @@ pub struct Facts {
     /// Trace ids of the requests; `None` without `--trace`, or if the parts of the run had different ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFacts>,
-    /// Times that the service reported with its answers; `None` without `--server-timing`.
+    /// Times that the service reported with its answers or as spans; `None` without `--server-timing` and spans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<ServerTiming>,
     /// Numbers that services published about themselves; empty without `--scrape`. In `run.json`, their findings

@@ -1,28 +1,33 @@
-//! Times that the service reported with its answers (`--server-timing`).
+//! Times that the service reported, with its answers (`--server-timing`) or as spans (`--otlp-receive`).
 
 use serde::{Deserialize, Serialize};
 use truetail_model::record::OfRequest;
 use truetail_model::time::Nanos;
 
+use super::spans::SpanBooks;
+
 /// Limit on the names of reported times in a run.
 pub const MAX_PARTS: usize = 8;
 
-/// Times that the service reported with its answers, without the warm-up.
+/// Times that the service reported, without the warm-up.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct ServerTiming {
-    /// The headers that were read: `server-timing`, or `header:NAME:UNIT`.
+    /// The headers that were read: `server-timing`, or `header:NAME:UNIT`. Or `spans` alone.
     pub sources: Vec<String>,
     /// Parts that contain others, outermost first, such as `edge > app > db`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nesting: Vec<String>,
     /// Names of the parts, at most [`MAX_PARTS`].
     pub names: Vec<String>,
-    /// Answers with at least one time.
+    /// Answers with at least one time. With spans: of the requests that the run keeps and that asked for a trace.
     pub answers: u64,
-    /// Answers without any.
+    /// Such answers without any time.
     pub without: u64,
     /// Times that could not be read, and times with further names.
     pub unread: u64,
+    /// Books of the spans, if the times are from spans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spans: Option<SpanBooks>,
     /// Times of the single requests that the run keeps, by index. They are saved in a separate file.
     #[serde(skip)]
     pub times: Vec<ReportedTimes>,
@@ -57,6 +62,7 @@ impl ServerTiming {
         self.answers = self.answers.saturating_add(other.answers);
         self.without = self.without.saturating_add(other.without);
         self.unread = self.unread.saturating_add(other.unread);
+        self.spans.iter_mut().zip(&other.spans).for_each(|(spans, other)| spans.add(other));
         self
     }
 

@@ -24,7 +24,7 @@ use crate::limits::too_large;
 use crate::wire::ScrapeFile;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, GeneratorStats, Run, Scrape, SessionFacts, SessionTime, SessionTimes,
+    Facts, FailedAnswer, GateFinding, GeneratorStats, Run, Scrape, SessionFacts, SessionTime, SessionTimes, SpanBooks,
     StreamDetail, StreamTime, StreamTimes, Verdict, wire,
 };
 
@@ -90,6 +90,8 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let gates = run_file.gates.clone();
     let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..Facts::from(run_file) };
     if let Some(timing) = &mut facts.server_timing {
+        let problem = timing.spans.as_ref().and_then(SpanBooks::imbalance);
+        problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
         let file = source.open(SERVER_TIMING)?.map(BufReader::new);
         let times = file.map(|file| reported::read(file, &timing.names)).transpose();
         timing.times = times.map_err(|error| error.at(&source.path_of(SERVER_TIMING)))?.unwrap_or_default();

@@ -104,7 +104,7 @@ pub struct RunFile {
     /// Trace ids of the requests; omitted without `--trace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFacts>,
-    /// Times that the service reported with its answers; omitted without `--server-timing`.
+    /// Times that the service reported with its answers or as spans; omitted without `--server-timing` and spans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<ServerTimingFile>,
     /// Parts of the response times around a few quantiles; omitted unless the service reported times.

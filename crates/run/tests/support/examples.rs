@@ -10,8 +10,8 @@ use truetail_run::{
     HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mark, MarkFinding, MarkState, Mix, MixTarget, Mode, ModePlace,
     OfferedLoad, PartQuantile, Pause, Quantile, Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape,
     ScrapeFinding, ServerTiming, ServiceBucket, ServiceHistogram, ServiceQuantile, ServiceSeries, Settling,
-    SettlingState, ShadowQuantile, Shift, SlowRequest, StatedQuantile, TargetBooks, TargetFindings, TraceFacts,
-    Uncertainty, Verdict, VerdictState,
+    SettlingState, ShadowQuantile, Shift, SlowRequest, SpanBooks, StatedQuantile, TargetBooks, TargetFindings,
+    TraceFacts, Uncertainty, Verdict, VerdictState,
 };
 
 /// Returns reported times of the first two requests that are kept.
@@ -28,6 +28,18 @@ fn server_timing(snapshot: &Snapshot) -> ServerTiming {
         answers: 2,
         without: 991,
         unread: 3,
+        spans: Some(SpanBooks {
+            received: 36,
+            used: 8,
+            foreign: 7,
+            not_kept: 6,
+            doubled: 5,
+            without_parent: 4,
+            damaged: 3,
+            left_out: 3,
+            unread: 1,
+            problem: Some("message 9: EOF while parsing a string".to_owned()),
+        }),
         times,
     }
 }

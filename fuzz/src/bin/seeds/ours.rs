@@ -26,11 +26,25 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
         "scenario" => scenarios()?,
         "flow" => flows()?,
         "scrape" => pages_of_metrics(),
+        "spans" => SPANS.iter().map(|message| message.to_vec()).collect(),
         "timing" => SERVER_TIMING.iter().map(|value| value.as_bytes().to_vec()).collect(),
         "ways" => ways()?,
         _ => return Ok(None),
     }))
 }
+
+/// A message in each form. The trace id is the one of the first request of the run in `fuzz_targets/spans.rs`.
+const SPANS: [&[u8]; 3] = [
+    b"{\"resourceSpans\":[{\"resource\":{\"attributes\":[{\"key\":\"service.name\",\"value\":{\"stringValue\":\"a\"}}]},\
+      \"scopeSpans\":[{\"spans\":[{\"traceId\":\"00000000000000017ab40e090f363a7d\",\"spanId\":\"0000000000000002\",\
+      \"parentSpanId\":\"\",\"name\":\"b\",\"kind\":2,\"startTimeUnixNano\":\"1\",\"endTimeUnixNano\":3}]}]}]}",
+    b"{\"data\":[{\"traceID\":\"17ab40e090f363a7d\",\"spans\":[{\"traceID\":\"17ab40e090f363a7d\",\"spanID\":\"2\",\"operationName\":\"b\",\"references\":\
+      [{\"refType\":\"CHILD_OF\",\"traceID\":\"17ab40e090f363a7d\",\"spanID\":\"3\"}],\"startTime\":1,\"duration\":2,\"tags\":[{\"key\":\
+      \"span.kind\",\"value\":\"server\"}],\"processID\":\"p1\"}],\"processes\":{\"p1\":{\"serviceName\":\"a\"}}}]}",
+    b"\x0a\x4e\x0a\x15\x0a\x13\x0a\x0cservice.name\x12\x03\x0a\x01a\x12\x35\x12\x33\x0a\x10\0\0\0\0\0\0\0\x01\
+      \x7a\xb4\x0e\x09\x0f\x36\x3a\x7d\
+      \x12\x08\0\0\0\0\0\0\0\x02\x2a\x01b\x30\x02\x39\x01\0\0\0\0\0\0\0\x41\x03\0\0\0\0\0\0\0",
+];
 
 const SERVER_TIMING: [&str; 4] = [
     "db;dur=53.2, app;desc=\"a, \\\"b\";dur=1e3",

@@ -1,48 +1,47 @@
-//! Listener of the live page.
+//! Listeners beside a run: of the live page, and of spans.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 
-/// Listener of the live page, and the name that the user gave it.
+/// Listener beside a run, and the name that the user gave it.
 #[derive(Debug)]
-pub(super) struct LiveListener {
+pub(crate) struct RunListener {
     pub listener: TcpListener,
-    /// The host of `--live`, without port, if it is a name and not an address.
+    /// The host of the option, without port, if it is a name and not an address.
     pub names: Vec<String>,
 }
 
-impl LiveListener {
-    /// Listens on `given`, an address or a name with a port. Tells the user if other machines can reach it.
+impl RunListener {
+    /// Listens on `given`, the value of `option`: an address or a name with a port. If other machines can reach it,
+    /// tells the user what they can do.
     ///
     /// # Errors
     /// If `given` is no address, or cannot be listened on, for example because another program uses the port.
-    pub(super) fn bind(given: &str) -> Result<LiveListener> {
+    pub(crate) fn bind(option: &str, given: &str, others_can: &str) -> Result<RunListener> {
         let wrong = |problem: String| {
-            usage_error(format!("--live '{given}': {problem}; write ADDRESS:PORT, such as 127.0.0.1:9000"))
+            usage_error(format!("{option} '{given}': {problem}; write ADDRESS:PORT, such as 127.0.0.1:9000"))
         };
         let mut found = given.to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
         let address = found.next().ok_or_else(|| wrong("the name has no address".to_owned()))?;
         let listener = TcpListener::bind(address).map_err(|error| {
             runtime_error(format!(
-                "--live {given}: cannot listen on {address}: {error}; choose another port, or 0 for any free one"
+                "{option} {given}: cannot listen on {address}: {error}; choose another port, or 0 for any free one"
             ))
         })?;
         if !address.ip().is_loopback() {
-            output::note(&format!(
-                "--live {given}: everyone who can reach {address} can see this run, with its URLs and failing answers"
-            ));
+            output::note(&format!("{option} {given}: everyone who can reach {address} can {others_can}"));
         }
         let name = given.rsplit_once(':').map_or(given, |(name, _)| name);
         let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
         let names = if is_address { Vec::new() } else { vec![name.to_owned()] };
-        Ok(LiveListener { listener, names })
+        Ok(RunListener { listener, names })
     }
 }
 
 /// Returns the URL of the page. If the listener is on all addresses, this is the loopback address.
-pub(super) fn url_of(address: SocketAddr) -> String {
+pub(crate) fn url_of(address: SocketAddr) -> String {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]),
@@ -57,8 +56,9 @@ mod tests {
 
     #[test]
     fn names_are_kept_and_addresses_are_not() {
-        assert!(LiveListener::bind("127.0.0.1:0").unwrap().names.is_empty());
-        assert_eq!(LiveListener::bind("localhost:0").unwrap().names, ["localhost"]);
+        let names = |given| RunListener::bind("--live", given, "see it").unwrap().names;
+        assert!(names("127.0.0.1:0").is_empty());
+        assert_eq!(names("localhost:0"), ["localhost"]);
     }
 
     #[test]
