@@ -59,7 +59,16 @@ pub(crate) fn stand_in(args: &mut RunArgs) -> Result<()> {
 
 /// Refuses inputs that can be read only once, because files are read before and after the setup.
 fn refuse_what_is_read_once(args: &RunArgs) -> Result<()> {
-    let files = [&args.flow.setup, &args.data_from, &args.ca, &args.cert, &args.key, &args.streams.tokenizer];
+    let files = [
+        &args.flow.setup,
+        &args.data_from,
+        &args.ca,
+        &args.cert,
+        &args.key,
+        &args.streams.tokenizer,
+        &args.messages.hello,
+        &args.messages.subscribe,
+    ];
     let files = files.into_iter().flatten().chain(&args.flow.flow);
     match files.into_iter().find(|file| file.as_os_str() == "-" || file.exists() && !file.is_file()) {
         Some(file) => {

@@ -17,6 +17,9 @@ pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> CliErr
         PreflightError::NotOpened { cause: Cause::LoginRefused, .. } => {
             "check user name, password and database in the URL"
         }
+        PreflightError::NotOpened { cause: Cause::HelloRefused | Cause::HelloTimedOut, .. } => {
+            "check the file of --hello, and what the server answers to it"
+        }
         PreflightError::NotOpened { cause: Cause::NoWebSocket, .. } => "check the path, and the headers that it needs",
         PreflightError::NotOpened { .. }
         | PreflightError::Connect { .. }

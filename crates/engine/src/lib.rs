@@ -50,12 +50,14 @@ pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight, pref
 pub use protocol::fields::FieldList;
 pub use protocol::messages::bytes_of_hex;
 pub use protocol::messages::{
-    Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching, WebSocketRequest, redis_command,
+    Exchange, ExchangeStep, Expectation, Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching,
+    WebSocketRequest, redis_command,
 };
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, RequestMaker, SessionScript,
     Trailers,
 };
+pub use protocol::push_reader::PushReader;
 pub use result::RunOutput;
 pub use run::{EngineError, run};
 pub use target::base_url::BaseUrl;

@@ -18,6 +18,7 @@
 //! | `llm` | the members that ask a language model for a stream |
 //! | `encoder` | bodies that are encoded before the run |
 //! | `messages` | messages for channels |
+//! | `exchange` | files of exchanges that open a channel |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `replay` | recorded arrivals, each with its request |
@@ -32,6 +33,7 @@ mod credentials;
 mod curl;
 mod curl_options;
 mod encoder;
+mod exchange;
 mod input_error;
 mod json_text;
 mod llm;
@@ -55,6 +57,7 @@ pub use cmd::words_of_curl;
 pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use encoder::BodyEncoder;
+pub use exchange::parse_exchange;
 pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
 pub use llm::asking_for_stream;

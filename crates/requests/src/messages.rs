@@ -197,7 +197,7 @@ fn pieces(text: &[u8], names: &mut Names, location: &Location) -> Result<Vec<Pie
 
 #[cfg(test)]
 mod tests {
-    use truetail_engine::{Framing, Matching, Opening};
+    use truetail_engine::{Framing, Matching};
 
     use super::*;
     use crate::{RowFormat, Rows};
@@ -206,7 +206,7 @@ mod tests {
         let spec = MessageSpec { location: Location::named("--data"), url: "tcp://a:1".to_owned(), content };
         let framing = if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() };
         let matching = matching.parse::<Matching>().unwrap();
-        let options = MessageOptions { opening: Opening::Nothing, framing, matching };
+        let options = MessageOptions::new(framing, matching);
         let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: csv.as_bytes() };
         let feed = (!csv.is_empty()).then_some(Feed { rows, order: FeedOrder::InOrder });
         let set = prepare_message(&spec, &options, feed, 1).map_err(|error| error.to_string())?;
@@ -229,10 +229,9 @@ mod tests {
 
     #[test]
     fn built_in_values_are_filled_in_when_a_message_begins() {
-        let options = |framing: &str| MessageOptions {
-            opening: Opening::Nothing,
-            framing: if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() },
-            matching: Matching::Order,
+        let options = |framing: &str| {
+            let framing = if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() };
+            MessageOptions::new(framing, Matching::Order)
         };
         let words = ["SET", "k{{seq}}", "{{id}}"].map(|word| word.as_bytes().to_vec()).to_vec();
         let location = Location::named("--command");

@@ -35,6 +35,7 @@ impl StreamBooks {
             events: 0,
             bytes: None,
             coalesced_gaps: 0,
+            listened_ns: None,
             stalls: 0,
             llm: None,
             times: StreamTimes::default(),

@@ -19,6 +19,8 @@ pub(crate) struct StreamResults {
     pub(crate) bytes: u64,
     pub(crate) coalesced_gaps: u64,
     pub(crate) stalls: u64,
+    /// Sum of the times that subscribed channels were listened to.
+    pub(crate) listened: Nanos,
     /// Counts for language models, if answers are read as theirs.
     pub(crate) llm: Option<LlmFacts>,
     /// Data for charts.
@@ -39,6 +41,7 @@ impl StreamResults {
             bytes: 0,
             coalesced_gaps: 0,
             stalls: 0,
+            listened: Nanos::ZERO,
             llm: options.llm.as_ref().map(|llm| LlmFacts {
                 by_client: llm.tokenizer.as_ref().map(Tokenizer::no_tokens),
                 ..LlmFacts::new(llm.api, objectives(&llm.slo))
@@ -69,6 +72,7 @@ impl StreamResults {
             bytes: (options.kind != StreamKind::Items).then_some(self.bytes),
             coalesced_gaps: self.coalesced_gaps,
             stalls: self.stalls,
+            listened_ns: (options.kind == StreamKind::Pushes).then_some(self.listened.0),
             llm: self.llm.clone(),
             times,
             detail: Some(self.detail.clone()),

@@ -18,6 +18,7 @@
 //! | `observer` | the observer of one worker of the engine, which uses all of the above |
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items of a generator |
+//! | `pushes` | streams whose events are pushes on subscribed channels |
 
 #![warn(unreachable_pub)]
 
@@ -34,6 +35,7 @@ mod llm_answer;
 mod observer;
 mod open_stream;
 mod options;
+mod pushes;
 mod slo;
 mod stream_run;
 mod tokenizer;

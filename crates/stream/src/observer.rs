@@ -29,7 +29,7 @@ impl Parser {
     fn new(kind: StreamKind) -> Parser {
         match kind {
             StreamKind::Lines => Parser::Lines(LineParser::default()),
-            StreamKind::Sse | StreamKind::Chunks | StreamKind::Messages | StreamKind::Items => {
+            StreamKind::Sse | StreamKind::Chunks | StreamKind::Messages | StreamKind::Items | StreamKind::Pushes => {
                 Parser::Events(EventParser::new())
             }
         }

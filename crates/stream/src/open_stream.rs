@@ -200,6 +200,34 @@ impl Clocks {
         ending
     }
 
+    /// Records that a subscribed channel ended, and returns its ending. The wait since its last push is a gap that no
+    /// event ended, so a feed that fell silent has stalled.
+    pub(crate) fn end_listening(
+        &self,
+        is_lost: bool,
+        end: Timestamp,
+        options: &StreamOptions,
+        found: &mut StreamResults,
+    ) -> StreamEnding {
+        let ending = if is_lost { StreamEnding::Cut } else { StreamEnding::Complete };
+        found.tally.count(ending);
+        found.listened += end.since(self.intended_start);
+        let Some(last) = self.last else {
+            let missing = if is_lost { StreamTime::FirstEventFailed } else { StreamTime::FirstEventCensored };
+            found.record(missing, end.since(self.intended_start));
+            return ending;
+        };
+        let open = end.since(last.at);
+        found.stalls += u64::from(options.stall.is_some_and(|stall| open >= stall));
+        found.record(StreamTime::EventGapCensored, open);
+        found.detail.gaps.record_open(end);
+        match self.longest.filter(|longest| *longest >= open) {
+            Some(longest) => found.record(StreamTime::LongestGap, longest),
+            None => found.record(StreamTime::LongestGapCensored, open),
+        }
+        ending
+    }
+
     /// Offers the measured stream to the sample. It must have been sent and have [ended](Clocks::end).
     pub(crate) fn sample(
         &self,

@@ -91,8 +91,8 @@ impl StreamOptions {
         match self.kind {
             StreamKind::Messages => status == 200 && fields.all("content-type").any(is_grpc),
             StreamKind::Chunks => (200..300).contains(&status),
-            // Items come from a generator, never in an HTTP answer.
-            StreamKind::Items => false,
+            // Items come from a generator, and pushes without a request.
+            StreamKind::Items | StreamKind::Pushes => false,
             StreamKind::Sse | StreamKind::Lines => {
                 let is_of_kind = if self.kind == StreamKind::Sse { is_event_stream } else { is_json_lines };
                 let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");

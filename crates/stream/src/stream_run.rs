@@ -3,12 +3,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
 use truetail_model::time::Timestamp;
-use truetail_run::StreamFacts;
+use truetail_run::{StreamFacts, StreamKind};
 
 use crate::all_found::CombinedResults;
 use crate::found::StreamResults;
 use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
+use crate::pushes::PushObserver;
 use crate::uncounted;
 
 /// The streams of a run, over all workers. Clones refer to the same run.
@@ -48,6 +49,9 @@ impl StreamRun {
         ObserverFactory::new(move || {
             let asking = run.asking.clone();
             let found = Arc::clone(&run.found);
+            if run.options.kind == StreamKind::Pushes {
+                return Box::new(PushObserver::new(run.options.clone(), run.measure_from, found));
+            }
             Box::new(StreamObserver::new(run.options.clone(), asking, run.measure_from, found))
         })
     }

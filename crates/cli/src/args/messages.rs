@@ -1,5 +1,7 @@
 //! Options of messages on channels.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use truetail_engine::{Framing, Matching};
 
@@ -20,6 +22,14 @@ pub(crate) struct MessageArgs {
     /// Command for a redis:// channel, in words as a shell splits them: 'GET key:{{id}}'
     #[arg(long = "command", value_name = "WORDS", help_heading = "Messages")]
     pub redis_command: Option<String>,
+    /// File with the exchange that opens each channel, such as a login: lines 'send TEXT', 'expect TEXT' (the next
+    /// message must contain it), 'await TEXT' (others may come before) and 'within 5s'. Part of the connect time
+    #[arg(long, value_name = "FILE", help_heading = "Messages")]
+    pub hello: Option<PathBuf>,
+    /// File with an exchange like that of --hello, which follows it and asks for pushes. What comes afterwards without
+    /// a match is a push, and the pushes of each channel are a stream: gaps, longest gap, and with --stall stalls
+    #[arg(long, value_name = "FILE", help_heading = "Messages")]
+    pub subscribe: Option<PathBuf>,
 }
 
 impl MessageArgs {
@@ -30,6 +40,8 @@ impl MessageArgs {
             ("--match", self.matching.is_some()),
             ("--data-hex", self.data_hex.is_some()),
             ("--command", self.redis_command.is_some()),
+            ("--hello", self.hello.is_some()),
+            ("--subscribe", self.subscribe.is_some()),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }

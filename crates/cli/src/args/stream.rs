@@ -48,6 +48,9 @@ pub(crate) enum StreamName {
     /// Messages of a gRPC method that answers with a stream.
     #[value(skip)]
     Messages,
+    /// Pushes on channels with `--subscribe`.
+    #[value(skip)]
+    Pushes,
 }
 
 /// `--llm`.

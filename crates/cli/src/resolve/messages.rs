@@ -1,11 +1,16 @@
 //! Messages of `truetail run`, and the channels that they are sent on.
 
-use truetail_engine::{ChannelUrl, Framing, Matching, MessageOptions, Opening, Target, WebSocketRequest};
-use truetail_requests::{Feed, Location, MessageContent, MessageSpec, prepare_message, split_into_bytes};
+use std::path::Path;
+
+use truetail_engine::{ChannelUrl, Exchange, Framing, Matching, MessageOptions, Opening, Target, WebSocketRequest};
+use truetail_requests::{
+    Feed, Location, MessageContent, MessageSpec, parse_exchange, prepare_message, split_into_bytes,
+};
 
 use super::load::DEFAULT_SEED;
-use super::request;
+use super::{input, request};
 use crate::args::run::RunArgs;
+use crate::args::stream::StreamName;
 use crate::error::{Result, usage_error};
 
 /// Returns true if the URL is that of a channel.
@@ -51,7 +56,11 @@ pub(super) fn target(args: &RunArgs) -> Result<Target> {
     if matching == Matching::None && !args.checks.checks.is_empty() {
         return Err(usage_error("--check looks into replies, and with --match none there are none"));
     }
-    let options = MessageOptions { opening: opening(args, &channel)?, framing, matching };
+    let hello = exchange(args.messages.hello.as_deref(), &framing)?;
+    let subscription = exchange(args.messages.subscribe.as_deref(), &framing)?;
+    refuse_unclear_pushes(args, &channel)?;
+    let opening = opening(args, &channel)?;
+    let options = MessageOptions { opening, hello, subscription, framing, matching };
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
     let source = if channel.is_redis() { "--command" } else { "--data" };
@@ -105,6 +114,38 @@ fn command(args: &RunArgs) -> Result<(Framing, MessageContent)> {
         return Err(usage_error("a redis URL needs a command; add --command 'GET key'"));
     }
     Ok((Framing::Redis, MessageContent::Command(words)))
+}
+
+/// Lets pushes be read as streams, if there is a subscription.
+pub(crate) fn read_pushes(args: &mut RunArgs) {
+    if args.messages.subscribe.is_some() {
+        args.streams.stream = Some(StreamName::Pushes);
+    }
+}
+
+/// Refuses a subscription whose pushes cannot be told from replies, or that no message would open.
+fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl) -> Result<()> {
+    if args.messages.subscribe.is_none() || channel.is_redis() {
+        return Ok(());
+    }
+    if args.data.is_none() && args.data_file.is_none() && args.messages.data_hex.is_none() {
+        return Err(usage_error(
+            "--subscribe needs messages, since the first one on each channel opens it; add some, such as --data ping",
+        ));
+    }
+    match &args.messages.matching {
+        None | Some(Matching::Order) => Err(usage_error(
+            "--subscribe: by order, a push would be taken for a reply; add --match json:/id, --match bytes:OFFSET:LENGTH, or \
+             --match none if messages have no replies",
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Reads the file of an exchange, if there is one.
+fn exchange(file: Option<&Path>, framing: &Framing) -> Result<Exchange> {
+    let Some(file) = file else { return Ok(Exchange::default()) };
+    parse_exchange(&input::text(file)?, &file.display().to_string(), framing).map_err(request::wrong)
 }
 
 /// Returns the exchange that opens each channel.

@@ -8,7 +8,7 @@ pub(crate) mod grpc_schema;
 pub(crate) mod input;
 pub(crate) mod lab;
 pub(crate) mod load;
-mod messages;
+pub(crate) mod messages;
 pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod rows;

@@ -150,6 +150,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     if target.protocol().calls() == Some(GrpcKind::ServerStreaming) {
         args.streams.stream = Some(StreamName::Messages);
     }
+    messages::read_pushes(&mut args);
     tls::secure(&mut target, &args)?;
     let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;

@@ -55,8 +55,13 @@ pub(crate) fn options(
              can be left out afterwards; use --warmup TIME",
         ));
     }
-    if args.end_mark.is_some() && matches!(kind, StreamKind::Chunks | StreamKind::Messages) {
+    if args.end_mark.is_some() && matches!(kind, StreamKind::Chunks | StreamKind::Messages | StreamKind::Pushes) {
         return Err(usage_error("--end-mark is the data of a server-sent event; use it with --stream sse"));
+    }
+    if args.idle_timeout.is_some() && kind == StreamKind::Pushes {
+        return Err(usage_error(
+            "--idle-timeout gives up answers, and a push is none; count silence with --stall TIME",
+        ));
     }
     let plain = match args.llm {
         Some(llm) => {
@@ -94,7 +99,9 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
     ];
     let given = of_streams.iter().find(|(_, given)| *given);
     if let Some((flag, _)) = given.filter(|_| args.stream.is_none() && args.llm.is_none()) {
-        return Err(usage_error(format!("{flag} is about streams; add --stream sse, --stream chunks or --llm")));
+        return Err(usage_error(format!(
+            "{flag} is about streams; add --stream sse, --stream chunks or --llm, or --subscribe on a channel"
+        )));
     }
     let of_llm = [("--slo", !objectives.is_empty()), ("--tokenizer", args.tokenizer.is_some())];
     match of_llm.iter().find(|(_, given)| *given && args.llm.is_none()) {
@@ -121,6 +128,7 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
         (_, Some(llm)) => Ok(Some(llm.api().stream_kind())),
         (Some(StreamName::Sse), None) => Ok(Some(StreamKind::Sse)),
         (Some(StreamName::Messages), _) => Ok(Some(StreamKind::Messages)),
+        (Some(StreamName::Pushes), _) => Ok(Some(StreamKind::Pushes)),
         (None, None) => Ok(None),
     }
 }

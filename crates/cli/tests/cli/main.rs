@@ -28,6 +28,7 @@ mod gates;
 mod grpc;
 mod habits;
 mod hard_times;
+mod hello;
 mod help;
 mod history;
 mod http2;
@@ -58,6 +59,7 @@ mod starved;
 mod stopping;
 mod streams;
 mod stripes;
+mod subscribe;
 mod suite;
 mod support;
 

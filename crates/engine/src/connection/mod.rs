@@ -182,6 +182,7 @@ impl<S> Connection<S> {
                 Err(_) => return Err(Cause::ResetByPeer),
             };
             let (bytes, failure) = self.decrypt(&buffer[..count], decrypted);
+            events.note_time(now);
             if let Flow::Close(cause) = self.conversation.receive(protocol, bytes, now, events) {
                 return Err(cause);
             }

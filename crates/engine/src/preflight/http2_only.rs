@@ -19,7 +19,7 @@ pub(super) fn speaks_http2(destination: &Destination, endpoint: &Endpoint, timeo
     let until = Instant::now() + wait;
     let Ok(tls) = destination.tls(Some(HttpVersion::Http2)) else { return false };
     let Ok(socket) = connect(endpoint, wait) else { return false };
-    let Ok(mut stream) = Stream::open(TimedSocket { socket, until }, tls.as_ref(), Some(HttpVersion::Http2)) else {
+    let Ok(mut stream) = Stream::open(TimedSocket::new(socket, until), tls.as_ref(), Some(HttpVersion::Http2)) else {
         return false;
     };
     let mut greeting = PREFACE.to_vec();

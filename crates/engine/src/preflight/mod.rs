@@ -223,7 +223,7 @@ fn on_connection<T>(
         match connect(&endpoint, time) {
             Ok(socket) => {
                 destination.prefer(&endpoint);
-                let socket = TimedSocket { socket, until };
+                let socket = TimedSocket::new(socket, until);
                 let done = Stream::open(socket, tls.as_ref(), version).and_then(|stream| work(stream, target));
                 return done.map_err(|problem| {
                     let is_http2_only = version == Some(HttpVersion::Http1)

@@ -1,6 +1,6 @@
 //! The opening of a channel before the load.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
@@ -30,16 +30,20 @@ impl WithProtocol for OpenChannel {
         let mut first = Vec::new();
         while !conversation.is_open() {
             stream.send_all(&mut conversation, &protocol, now(), &mut events);
-            let flow = match stream.receive(&mut buffer)? {
-                Received::Bytes(count) => {
+            let deadline = conversation.next_deadline();
+            let wait = (deadline != Timestamp::NEVER).then(|| began + Duration::from(deadline.since(Timestamp::ZERO)));
+            let flow = match stream.receive_until(wait, &mut buffer)? {
+                Some(Received::Bytes(count)) => {
                     first.extend_from_slice(&buffer[..count.min(QUOTED.saturating_sub(first.len()))]);
                     conversation.receive(&mut protocol, &buffer[..count], now(), &mut events)
                 }
-                Received::End | Received::CutOff => Flow::Close(Cause::ClosedBeforeAnswer),
+                Some(Received::End | Received::CutOff) => Flow::Close(Cause::ClosedBeforeAnswer),
+                None => conversation.on_deadline(&mut protocol, now(), &mut events),
             };
             if let Flow::Close(cause) = flow {
                 let line = first.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
-                return Err(Problem::NoAnswer(cause, (!line.is_empty()).then(|| shown_line(line))));
+                let said = conversation.complaint().or((!line.is_empty()).then(|| shown_line(line)));
+                return Err(Problem::NoAnswer(cause, said));
             }
         }
         Ok(())

@@ -1,6 +1,8 @@
 //! A connection for one request, with or without TLS, for a limited time.
 
+use std::cell::Cell;
 use std::io::{self, Read, Write};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustls::StreamOwned;
@@ -52,14 +54,19 @@ pub(super) fn left_until(until: Instant) -> Duration {
 
 /// A socket that can be read and written until an instant, and then fails with `TimedOut`.
 pub(super) struct TimedSocket {
-    pub(super) socket: Socket,
-    pub(super) until: Instant,
+    socket: Socket,
+    until: Rc<Cell<Instant>>,
 }
 
 impl TimedSocket {
+    pub(super) fn new(socket: Socket, until: Instant) -> TimedSocket {
+        TimedSocket { socket, until: Rc::new(Cell::new(until)) }
+    }
+
     fn timeout(&self) -> io::Result<Option<Duration>> {
-        let is_over = Instant::now() >= self.until;
-        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left_until(self.until))) }
+        let until = self.until.get();
+        let is_over = Instant::now() >= until;
+        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left_until(until))) }
     }
 }
 
@@ -90,7 +97,11 @@ pub(super) trait ReadWrite: Read + Write {}
 
 impl<S: Read + Write> ReadWrite for S {}
 
-pub(super) struct Stream(Box<dyn ReadWrite>);
+pub(super) struct Stream {
+    bytes: Box<dyn ReadWrite>,
+    /// The end of its time.
+    until: Rc<Cell<Instant>>,
+}
 
 pub(super) enum Received {
     Bytes(usize),
@@ -106,7 +117,8 @@ impl Stream {
         tls: Option<&Tls>,
         version: Option<HttpVersion>,
     ) -> Result<Stream, Problem> {
-        let Some(tls) = tls else { return Ok(Stream(Box::new(socket))) };
+        let until = Rc::clone(&socket.until);
+        let Some(tls) = tls else { return Ok(Stream { bytes: Box::new(socket), until }) };
         let mut connection = tls.connection().map_err(|error| Problem::Tls(TlsFault::from(&error)))?;
         connection.complete_io(&mut socket).map_err(|error| match Problem::from(error) {
             Problem::NoAnswer(..) => Problem::Tls(TlsFault::Ended),
@@ -115,12 +127,12 @@ impl Stream {
         if version == Some(HttpVersion::Http2) && connection.alpn_protocol() != Some(HTTP2) {
             return Err(Problem::Tls(TlsFault::NoHttp2));
         }
-        Ok(Stream(Box::new(StreamOwned::new(connection, socket))))
+        Ok(Stream { bytes: Box::new(StreamOwned::new(connection, socket)), until })
     }
 
     /// Sends `bytes` and ignores errors. A server may answer and close before it has read the whole request.
     pub(super) fn send(&mut self, bytes: &[u8]) {
-        let _ = self.0.write_all(bytes);
+        let _ = self.bytes.write_all(bytes);
     }
 
     pub(super) fn send_all<P: Protocol>(
@@ -141,9 +153,26 @@ impl Stream {
         }
     }
 
+    /// Receives until an instant, if one is given. Returns `None` if nothing arrived by then.
+    pub(super) fn receive_until(
+        &mut self,
+        until: Option<Instant>,
+        buffer: &mut [u8],
+    ) -> Result<Option<Received>, Problem> {
+        let all = self.until.get();
+        let Some(until) = until.filter(|until| *until < all) else { return self.receive(buffer).map(Some) };
+        self.until.set(until);
+        let received = self.receive(buffer);
+        self.until.set(all);
+        match received {
+            Err(Problem::TimedOut) => Ok(None),
+            received => received.map(Some),
+        }
+    }
+
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Problem> {
         loop {
-            return match self.0.read(buffer) {
+            return match self.bytes.read(buffer) {
                 Ok(0) => Ok(Received::End),
                 Ok(n) => Ok(Received::Bytes(n)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

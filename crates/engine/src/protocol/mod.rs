@@ -14,6 +14,7 @@ pub mod http2;
 mod made_in_run;
 pub(crate) mod messages;
 pub(crate) mod observer;
+pub(crate) mod push_reader;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -27,6 +28,7 @@ use truetail_run::{MessageBooks, SkippedLines};
 use crate::target::request_set::RequestId;
 
 use observer::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, SessionScript, Trailers};
+use push_reader::PushReader;
 
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;
@@ -107,6 +109,11 @@ pub(crate) trait Conversation<P>: Debug {
         true
     }
 
+    /// Says what the opening waits for and what came instead, for an error.
+    fn complaint(&self) -> Option<String> {
+        None
+    }
+
     /// Ends every open request, because the connection is gone.
     fn close(&mut self, how: Closed, events: &mut Events);
 
@@ -114,7 +121,9 @@ pub(crate) trait Conversation<P>: Debug {
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64;
 
     /// Adds to the output the protocol's last message before the connection is closed, if it has one.
-    fn say_goodbye(&mut self) {}
+    fn say_goodbye(&mut self, events: &mut Events) {
+        let _ = events;
+    }
 
     /// Returns true if answers are matched to requests only by order. An answer that arrived before its request is then
     /// no answer.
@@ -239,6 +248,8 @@ pub(crate) struct Events {
     is_scripted: bool,
     /// True if the observer has limits.
     has_limits: bool,
+    /// True if the observer reads pushes.
+    reads_pushes: bool,
 }
 
 impl Events {
@@ -246,7 +257,8 @@ impl Events {
         let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
         let is_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
         let has_limits = observer.as_mut().is_some_and(|observer| observer.limits().is_some());
-        Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, has_limits }
+        let reads_pushes = observer.as_mut().is_some_and(|observer| observer.pushes().is_some());
+        Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, has_limits, reads_pushes }
     }
 
     /// Returns true if a request ended.
@@ -272,6 +284,13 @@ impl Events {
     #[inline]
     pub(crate) fn wants_arrivals(&self) -> bool {
         self.wants_arrivals
+    }
+
+    /// Tells an observer that wants to know it that it is `now`.
+    pub(crate) fn note_time(&mut self, now: Timestamp) {
+        if self.wants_arrivals {
+            self.arrived(now);
+        }
     }
 
     /// Tells the observer that the following parts were read at once, and had arrived by `at`.
@@ -310,6 +329,12 @@ impl Events {
 
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
         if self.has_limits { self.observer.as_mut()?.limits() } else { None }
+    }
+
+    /// Returns the reader of pushes, if there is one.
+    #[inline]
+    pub(crate) fn pushes(&mut self) -> Option<&mut dyn PushReader> {
+        if self.reads_pushes { self.observer.as_mut()?.pushes() } else { None }
     }
 
     /// Returns the earliest deadline of the observer's limits for a request.

@@ -13,6 +13,7 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::fields::FieldList;
 use super::http1::{head_fields, values_in_head};
+use super::push_reader::PushReader;
 use crate::target::fields::{lines, name_and_value};
 use crate::target::method::is_token;
 use crate::target::request_set::RequestId;
@@ -69,6 +70,10 @@ pub trait AnswerReader: Send {
     /// Returns the limits, if what is read decides when a request is given up. Asked before the run whether there are
     /// any.
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
+        None
+    }
+    /// Returns the reader of pushes, if pushes are read. Asked before the run whether there is one.
+    fn pushes(&mut self) -> Option<&mut dyn PushReader> {
         None
     }
     /// Called when the worker has ended, at `now`. Nothing follows.
@@ -303,6 +308,10 @@ impl AnswerReader for Both {
     fn limits(&mut self) -> Option<&mut dyn AnswerLimits> {
         let has_some = self.0.limits().is_some() || self.1.limits().is_some();
         has_some.then_some(self as &mut dyn AnswerLimits)
+    }
+
+    fn pushes(&mut self) -> Option<&mut dyn PushReader> {
+        self.0.pushes().or_else(|| self.1.pushes())
     }
 
     fn finish(&mut self, now: Timestamp) {

@@ -12,7 +12,7 @@ use super::clock::CompletionTime;
 use super::{Worker, receiver};
 use crate::connection::{Phase, Race, Token, Transport, may_be_elsewhere, timestamps};
 use crate::placement::Placement;
-use crate::protocol::{Protocol, Tag};
+use crate::protocol::{Conversation, Flow, Protocol, Tag};
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Opens a connection at `now` for a request, which waits for it.
@@ -126,13 +126,28 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let buffers = (&mut self.receiver.buffer[..], &mut self.receiver.decrypted);
         match connection.greet(&mut self.protocol, buffers, now, &mut self.events) {
             Ok(true) => self.finish_opening(token, now),
-            Ok(false) => {}
-            Err(cause) => {
-                // No request was on the connection, so nothing that happened on it is about one.
-                let events = self.events.take();
-                self.events.restore(events);
-                self.fail_opening(token.slot(), cause, now);
-            }
+            Ok(false) => self.connections.note_deadline(token.slot()),
+            Err(cause) => self.fail_greeting(token, cause, now),
+        }
+    }
+
+    fn fail_greeting(&mut self, token: Token, cause: Cause, now: Timestamp) {
+        // No request was on the connection, so nothing that happened on it is about one.
+        let events = self.events.take();
+        self.events.restore(events);
+        self.fail_opening(token.slot(), cause, now);
+    }
+
+    /// Ends an opening whose wait is over, unless what was awaited has arrived.
+    pub(super) fn end_overdue_greeting(&mut self, token: Token) {
+        self.greet(token);
+        let now = self.clock.now();
+        let Some(connection) = self.connections.pool.find(token) else { return };
+        if connection.phase == Phase::Greeting
+            && connection.conversation.next_deadline() <= now
+            && let Flow::Close(cause) = connection.conversation.on_deadline(&mut self.protocol, now, &mut self.events)
+        {
+            self.fail_greeting(token, cause, now);
         }
     }
 

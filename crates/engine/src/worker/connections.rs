@@ -297,7 +297,8 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     /// Notes the next deadline of the conversation in this slot, if it is earlier than the noted one.
     #[inline]
     pub(super) fn note_deadline(&mut self, slot: u32) {
-        let Some(connection) = self.open(slot) else { return };
+        let may_have_one = |phase| matches!(phase, Phase::Open | Phase::Greeting);
+        let Some(connection) = self.pool.at(slot).filter(|connection| may_have_one(connection.phase)) else { return };
         let deadline = connection.conversation.next_deadline();
         if deadline < connection.noted_deadline {
             connection.noted_deadline = deadline;

@@ -116,6 +116,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Handles the loss of a connection. Unsent requests go to another connection.
     pub(super) fn handle_lost_connection(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
         self.connections.pool.lost += 1;
+        self.events.note_time(now);
         self.connections.pool.get(slot).mark_closed(how, &mut self.events);
         self.handle_events(slot, now, stamp);
     }
@@ -150,11 +151,19 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let turn_ends = now + LONGEST_TURN;
         while let Some(token) = self.connections.take_due(now) {
             let done = self.clock.now();
-            let Some(connection) = self.connections.pool.find(token) else { continue };
-            connection.on_deadline(&mut self.protocol, done, &mut self.events);
-            debug_assert!(connection.conversation.next_deadline() > done, "{connection:?} has not moved its deadline");
-            self.handle_events(token.slot(), done, None);
-            self.connections.touch(token.slot());
+            match self.connections.pool.find(token) {
+                None => continue,
+                Some(connection) if connection.phase == Phase::Greeting => self.end_overdue_greeting(token),
+                Some(connection) => {
+                    connection.on_deadline(&mut self.protocol, done, &mut self.events);
+                    debug_assert!(
+                        connection.conversation.next_deadline() > done,
+                        "{connection:?} has not moved its deadline"
+                    );
+                    self.handle_events(token.slot(), done, None);
+                    self.connections.touch(token.slot());
+                }
+            }
             if done >= turn_ends {
                 return;
             }
@@ -247,7 +256,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(super) fn drop_connection(&mut self, slot: u32) {
         let mut connection = self.connections.remove(slot);
         if connection.phase == Phase::Open {
-            connection.conversation.say_goodbye();
+            self.events.note_time(self.clock.now());
+            connection.conversation.say_goodbye(&mut self.events);
             // A peer that is gone needs no goodbye.
             let _ = connection.write(&self.protocol);
         }

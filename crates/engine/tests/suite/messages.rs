@@ -11,7 +11,7 @@ use std::thread;
 use crate::support::{open, run};
 use truetail_engine::{
     AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, FeedOrder, Framing, MakeRequest, Matching,
-    MessageOptions, Method, ObserverFactory, Opening, Plan, RequestId, RequestSet, RunOutput, Target, TargetRequests,
+    MessageOptions, Method, ObserverFactory, Plan, RequestId, RequestSet, RunOutput, Target, TargetRequests,
 };
 use truetail_model::record::{Metric, Outcome};
 
@@ -45,11 +45,7 @@ impl Echo {
         let requests = sample.clone().made_in_run(Arc::new(Numbered), &sample);
         let url = ChannelUrl::parse(&format!("tcp://{}", self.address)).unwrap();
         let mut target = Target::for_origin(requests, url.origin, &AddressOverrides::default()).unwrap();
-        target.use_messages(MessageOptions {
-            opening: Opening::Nothing,
-            framing: "line".parse::<Framing>().unwrap(),
-            matching,
-        });
+        target.use_messages(MessageOptions::new("line".parse::<Framing>().unwrap(), matching));
         let mut plan = Plan { target, ..open(&format!("http://{}", self.address), 20_000.0, messages) };
         plan.workload.limits.connections = Some(4);
         plan.threads = Some(1);

@@ -158,6 +158,10 @@ causes! {
     NoWebSocket = "no_web_socket", "the server did not switch to WebSocket";
     /// An error reply to the login that opens a channel, or to the choice of a database.
     LoginRefused = "login_refused", "the server refused the login";
+    /// A message that the hello of a channel does not expect.
+    HelloRefused = "hello_refused", "the server did not answer the hello as expected";
+    /// A message that the hello of a channel expects did not come in time.
+    HelloTimedOut = "hello_timed_out", "the server did not answer the hello in time";
     /// A callable raised an error.
     Raised = "raised", "the callable raised an exception";
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use maud::{Markup, html};
 use truetail_analysis::series::{HeatMap, ObjectiveBooks, RunSeries, ShownStream, StreamSeries};
 use truetail_report::{number, plot, words};
-use truetail_run::SampledStream;
+use truetail_run::{SampledStream, StreamKind};
 
 use super::page::RunPage;
 use super::time_rows;
@@ -17,7 +17,11 @@ use crate::table::Table;
 /// Returns the section; `None` if answers were not read as streams.
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let series = page.series.streams.as_ref()?;
-    let heading = if is_llm(page) { "Streams of the language model" } else { "Streams" };
+    let heading = match page.run.facts.stream.as_ref().map(|streams| streams.reading.kind) {
+        _ if is_llm(page) => "Streams of the language model",
+        Some(StreamKind::Pushes) => "Pushes on subscribed channels",
+        _ => "Streams",
+    };
     Some(Section { id: "streams", heading, content: content(page, series) })
 }
 

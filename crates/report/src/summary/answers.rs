@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use truetail_model::record::{Cause, GrpcStatus, Tally, status_name};
-use truetail_run::{Findings, MessageBooks, Run};
+use truetail_run::{Findings, MessageBooks, Run, StreamKind};
 
 use super::labelled::{LabelledText, beside_margin, labelled_lines, labelled_texts};
 use crate::number;
@@ -25,7 +25,7 @@ pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
     let unanswered = (!unanswered.is_empty()).then(|| unanswered.join(" · "));
     let texts = [
         ("Statuses", statuses(run)),
-        ("Replies", run.facts.messages().and_then(unusual_replies)),
+        ("Replies", run.facts.messages().and_then(|books| unusual_replies(run, books))),
         ("Unanswered", unanswered),
         ("Errors", errors(&run.snapshot.causes)),
     ];
@@ -79,13 +79,15 @@ fn statuses(run: &Run) -> Option<String> {
 }
 
 /// Formats what channels received besides one good reply for each message, and lost channels; `None` if nothing.
-fn unusual_replies(books: MessageBooks) -> Option<String> {
+fn unusual_replies(run: &Run, books: MessageBooks) -> Option<String> {
+    let are_asked_for = run.facts.stream.as_ref().is_some_and(|streams| streams.reading.kind == StreamKind::Pushes);
+    let unasked = if are_asked_for { 0 } else { books.pushes };
     let parts = [
         (books.error_replies, "error replies"),
         (books.unmatched, "unmatched"),
         (books.doubled, "doubled"),
         (books.late, "late, after the timeout"),
-        (books.pushes, "that nobody asked for"),
+        (unasked, "that nobody asked for"),
         (books.channels_lost, "channels lost"),
     ];
     let told: Vec<_> =

@@ -1,6 +1,7 @@
 //! Endings of streams, and the times of their events.
 
 use truetail_analysis::figures;
+use truetail_model::time::NANOS_PER_SECOND;
 use truetail_run::{Distribution, Findings, LlmFacts, Run, StreamFacts, StreamKind, TokenCounts};
 
 use super::labelled::LabelledText;
@@ -15,7 +16,8 @@ pub fn streams(run: &Run) -> Vec<LabelledText> {
         lines.into_iter().flatten().chain(finish(llm).map(|text| ("", text))).collect::<Vec<_>>()
     };
     run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
-        let lines = [("Streams", ends(streams)), ("", events(streams))];
+        let name = if streams.reading.kind == StreamKind::Pushes { "Pushes" } else { "Streams" };
+        let lines = [(name, ends(streams)), ("", events(streams))];
         lines.into_iter().chain(streams.llm.iter().flat_map(of_llm)).collect()
     })
 }
@@ -132,8 +134,19 @@ fn content(llm: &LlmFacts) -> String {
     std::iter::once(content).chain(others).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns the pushes per second of listening on one channel; `None` for other streams.
+fn rate_of_a_channel(streams: &StreamFacts) -> Option<String> {
+    let listened = streams.listened_ns.filter(|listened| *listened > 0)?;
+    let rate = number::rate(streams.events as f64 * NANOS_PER_SECOND as f64 / listened as f64);
+    Some(format!("{rate} on each channel"))
+}
+
 fn ends(streams: &StreamFacts) -> String {
     let tally = streams.tally;
+    if streams.reading.kind == StreamKind::Pushes {
+        let channels = format!("subscribed on {} channels", number::count(tally.planned));
+        return if tally.cut > 0 { format!("{channels}, {} lost", number::count(tally.cut)) } else { channels };
+    }
     let complete = format!("{} of {} complete", number::count(tally.complete), number::count(tally.planned));
     let others = tally.incomplete().into_iter().filter(|(count, _)| *count > 0);
     let words = |how| match (streams.reading.kind, how) {
@@ -156,8 +169,10 @@ fn events(streams: &StreamFacts) -> String {
         StreamKind::Chunks => "chunks",
         StreamKind::Messages => "messages",
         StreamKind::Items => "items",
+        StreamKind::Pushes => "pushes",
     };
     let mut parts = vec![format!("{} {what}", number::count(streams.events))];
+    parts.extend(rate_of_a_channel(streams));
     if streams.coalesced_gaps > 0 {
         parts.push(format!("{} came together with the one before", number::count(streams.coalesced_gaps)));
     }

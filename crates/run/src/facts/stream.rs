@@ -8,7 +8,7 @@ use super::offered::OfferedLoad;
 use super::session_books::is_zero;
 use super::stream_detail::StreamDetail;
 use super::stream_ending::StreamEnding;
-use super::stream_reading::StreamReading;
+use super::stream_reading::{StreamKind, StreamReading};
 use super::stream_time::{StreamTime, StreamTimes};
 
 /// The streams of a run (`--stream`): how they ended, and their events. Arrivals of the warm-up are left out.
@@ -27,6 +27,9 @@ pub struct StreamFacts {
     pub coalesced_gaps: u64,
     /// Gaps of at least `stall_ns`, including gaps that no event ended.
     pub stalls: u64,
+    /// Sum of the times that subscribed channels were listened to; `None` for other streams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listened_ns: Option<u64>,
     /// Events and tokens of language models; `None` without `--llm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmFacts>,
@@ -49,6 +52,7 @@ impl StreamFacts {
         ];
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         self.bytes = self.bytes.zip(other.bytes).map(|(sum, part)| sum.saturating_add(part));
+        self.listened_ns = self.listened_ns.zip(other.listened_ns).map(|(sum, part)| sum.saturating_add(part));
         self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
         // The detail of the whole is known only if every part has it.
@@ -70,7 +74,8 @@ impl StreamFacts {
         self.reading == other.reading && same_llm
     }
 
-    /// Returns the planned requests for these streams, among `planned` arrivals; `None` without books of the targets.
+    /// Returns the planned requests for these streams, among `planned` arrivals; `None` without books of the targets,
+    /// and for pushes.
     pub(super) fn planned_requests(
         &self,
         offered: &OfferedLoad,
@@ -78,6 +83,10 @@ impl StreamFacts {
         planned: u64,
     ) -> Option<u64> {
         let targets = offered.mix.as_ref().map_or(&[][..], |mix| &mix.targets);
+        // A channel is a stream, and no request.
+        if self.reading.kind == StreamKind::Pushes {
+            return None;
+        }
         if self.reading.of_steps.is_empty() || targets.is_empty() {
             return Some(planned);
         }

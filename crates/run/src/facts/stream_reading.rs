@@ -16,6 +16,8 @@ pub enum StreamKind {
     Messages,
     /// Items that an asynchronous generator yields.
     Items,
+    /// Pushes on subscribed channels: each channel is a stream.
+    Pushes,
 }
 
 /// Settings for reading answers as streams.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, Findings, StreamFacts, StreamFindings};
+use crate::{Distribution, Findings, StreamFacts, StreamFindings, StreamKind};
 use truetail_model::record::Metric;
 
 /// Streams as `run.json` describes them.
@@ -26,7 +26,9 @@ pub struct StreamFile {
 impl StreamFile {
     /// Combines facts and findings about streams.
     pub fn new(facts: &StreamFacts, findings: &Findings) -> StreamFile {
-        let first_byte_time = Some(findings.metrics[Metric::FirstByteTime].clone()).filter(|times| times.count > 0);
+        let first_byte_time = Some(findings.metrics[Metric::FirstByteTime].clone());
+        let is_of_requests = facts.reading.kind != StreamKind::Pushes;
+        let first_byte_time = first_byte_time.filter(|times| is_of_requests && times.count > 0);
         StreamFile {
             cut: facts.tally.cut,
             facts: facts.clone(),

@@ -46,6 +46,7 @@ pub fn streams(planned: u64) -> StreamFacts {
         events: complete * 4 + 2,
         bytes: Some(12_345),
         coalesced_gaps: complete,
+        listened_ns: None,
         stalls: 7,
         llm: None,
         times: Default::default(),

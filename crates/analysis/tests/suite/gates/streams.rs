@@ -16,6 +16,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
         events: planned - failed + 9 * planned + 1,
         bytes: Some(0),
         coalesced_gaps: 0,
+        listened_ns: None,
         stalls: 0,
         llm: None,
         times,

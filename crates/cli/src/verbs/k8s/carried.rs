@@ -13,8 +13,22 @@ use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
 /// Options whose value may be a file.
-const OF_FILES: [&str; 12] =
-    ["targets", "data-from", "data-file", "ca", "cert", "key", "flow", "setup", "replay", "proto", "protoset", PROFILE];
+const OF_FILES: [&str; 14] = [
+    "targets",
+    "data-from",
+    "data-file",
+    "ca",
+    "cert",
+    "key",
+    "flow",
+    "setup",
+    "replay",
+    "proto",
+    "protoset",
+    "hello",
+    "subscribe",
+    PROFILE,
+];
 /// This option names a file only after [`TRACE`].
 const PROFILE: &str = "profile";
 

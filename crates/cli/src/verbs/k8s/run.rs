@@ -21,7 +21,7 @@ use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
 use crate::output_folder::OutputFolder;
 use crate::resolve::run::{Printed, RunFiles, save_to};
-use crate::resolve::stream;
+use crate::resolve::{messages, stream};
 use crate::stages::{Delivered, Delivery, Judged};
 use crate::verbs::merge::merged;
 use crate::{command_line, output, progress, signals};
@@ -37,7 +37,8 @@ const READY_WITHIN: Nanos = Nanos::from_secs(180);
 /// # Errors
 /// If no pod could offer anything, or the result cannot be merged or saved.
 pub(super) fn run(args: K8sRunArgs) -> Result<ExitCode> {
-    let whole = whole_load_args(&args)?;
+    let mut whole = whole_load_args(&args)?;
+    messages::read_pushes(&mut whole);
     let mut words = args.load.words(|name| !OF_THE_WHOLE.contains(&name));
     // The pods count goodput. The share that must be met is judged for the merged run.
     words.extend(words_of("slo", whole.gates.per_request().iter().map(|slo| slo.to_string().into())));

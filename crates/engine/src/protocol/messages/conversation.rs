@@ -90,17 +90,29 @@ impl From<Cause> for Lost {
 impl Channel {
     /// Creates a channel. `number` differs from channel to channel.
     pub(super) fn new(options: &MessageOptions, number: u64) -> Channel {
-        Channel {
+        let mut masks = Masks::new(number);
+        let greeting = Greeting::begin(options, number, &mut masks);
+        let mut channel = Channel {
             outbox: Outbox::default(),
-            inbox: Inbox::default(),
+            inbox: Inbox::new(number as u32, !options.subscription.is_empty()),
             splitter: Splitter::new(&options.framing),
-            greeting: Greeting::begin(&options.opening, number).map(Box::new),
-            masks: Masks::new(number),
+            greeting: Some(Box::new(greeting)),
+            masks,
             is_closed: false,
+        };
+        channel.end_greeting();
+        channel
+    }
+
+    /// Forgets the opening if it is complete. The rest of its output is sent before the first message.
+    fn end_greeting(&mut self) {
+        if let Some(greeting) = self.greeting.take_if(|greeting| greeting.is_complete()) {
+            self.outbox.push_untagged(|out| out.extend_from_slice(greeting.output()));
         }
     }
 
     fn end_all(&mut self, begun: Outcome, others: Outcome, are_retried: bool, events: &mut Events) {
+        self.inbox.end_pushes(true, events);
         self.inbox.end_all(begun, others, self.splitter.wire_bytes(), are_retried, &self.outbox, events);
         self.is_closed = true;
         events.push(Event::GoingAway);
@@ -110,16 +122,31 @@ impl Channel {
         self.is_closed || self.outbox.is_backed_up()
     }
 
-    /// Takes bytes of the opening. Returns those after it, once it is complete.
-    fn take_greeting<'a>(&mut self, protocol: &Messages, bytes: &'a [u8]) -> Result<&'a [u8], Cause> {
+    /// Takes bytes of the opening. Returns those after it.
+    fn take_greeting<'a>(
+        &mut self,
+        protocol: &Messages,
+        bytes: &'a [u8],
+        at: Timestamp,
+        events: &mut Events,
+    ) -> Result<&'a [u8], Cause> {
         let Some(greeting) = &mut self.greeting else { return Ok(bytes) };
-        let Some(taken) = greeting.receive(&protocol.options.opening, bytes)? else { return Ok(&[]) };
-        self.greeting = None;
+        let taken = greeting.receive(&protocol.options, bytes, &mut self.splitter, &mut self.masks)?;
+        self.end_greeting();
+        if self.greeting.is_none() {
+            self.inbox.begin_pushes(at, events);
+        }
         Ok(&bytes[taken..])
     }
 
-    fn take_bytes(&mut self, protocol: &mut Messages, bytes: &[u8], events: &mut Events) -> Result<(), Lost> {
-        let mut rest = self.take_greeting(protocol, bytes)?;
+    fn take_bytes(
+        &mut self,
+        protocol: &mut Messages,
+        bytes: &[u8],
+        at: Timestamp,
+        events: &mut Events,
+    ) -> Result<(), Lost> {
+        let mut rest = self.take_greeting(protocol, bytes, at, events)?;
         let Channel { outbox, inbox, splitter, masks, .. } = self;
         let Messages { options, books, .. } = protocol;
         inbox.begin_reading();
@@ -152,8 +179,9 @@ impl Channel {
 
 impl Conversation<Messages> for Channel {
     #[inline]
-    fn begin(&mut self, protocol: &Messages, begins: Beginning, _: &mut Events) -> u32 {
-        let Beginning { tag, request, arrival, .. } = begins;
+    fn begin(&mut self, protocol: &Messages, begins: Beginning, events: &mut Events) -> u32 {
+        let Beginning { tag, request, arrival, now } = begins;
+        self.inbox.begin_pushes(now, events);
         let mut made = Vec::new();
         let is_made = protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
         let message = if is_made { &made } else { protocol.requests.bytes(request) };
@@ -169,9 +197,9 @@ impl Conversation<Messages> for Channel {
     }
 
     #[inline]
-    fn sent(&mut self, protocol: &Messages, count: usize, _: Timestamp, events: &mut Events) {
+    fn sent(&mut self, protocol: &Messages, count: usize, now: Timestamp, events: &mut Events) {
         if let Some(greeting) = &mut self.greeting {
-            return greeting.sent(count);
+            return greeting.sent(count, now);
         }
         let was_full = self.is_full();
         let whole = self.outbox.take(count, events);
@@ -184,13 +212,13 @@ impl Conversation<Messages> for Channel {
     }
 
     #[inline]
-    fn receive(&mut self, protocol: &mut Messages, bytes: &[u8], _: Timestamp, events: &mut Events) -> Flow {
-        match self.take_bytes(protocol, bytes, events) {
+    fn receive(&mut self, protocol: &mut Messages, bytes: &[u8], at: Timestamp, events: &mut Events) -> Flow {
+        match self.take_bytes(protocol, bytes, at, events) {
             Ok(()) => Flow::Continue,
             Err(Lost { cause, is_in_order }) => {
                 let begun = if is_in_order { Cause::Truncated } else { cause };
                 self.end_all(Outcome::Malformed(begun), Outcome::Reset(cause), is_in_order, events);
-                protocol.books.channels_lost += 1;
+                protocol.books.channels_lost += u64::from(self.greeting.is_none());
                 Flow::Close(cause)
             }
         }
@@ -212,11 +240,30 @@ impl Conversation<Messages> for Channel {
         0
     }
 
+    #[inline]
+    fn next_deadline(&self) -> Timestamp {
+        match &self.greeting {
+            Some(greeting) if !self.is_closed => greeting.deadline(),
+            _ => Timestamp::NEVER,
+        }
+    }
+
+    fn on_deadline(&mut self, _: &mut Messages, _: Timestamp, events: &mut Events) -> Flow {
+        let cause = Cause::HelloTimedOut;
+        self.end_all(Outcome::Reset(cause), Outcome::Reset(cause), true, events);
+        Flow::Close(cause)
+    }
+
     fn is_open(&self) -> bool {
         self.greeting.is_none()
     }
 
-    fn say_goodbye(&mut self) {
+    fn complaint(&self) -> Option<String> {
+        self.greeting.as_ref()?.complaint()
+    }
+
+    fn say_goodbye(&mut self, events: &mut Events) {
+        self.inbox.end_pushes(false, events);
         if self.splitter.has_frames() {
             let masks = &mut self.masks;
             self.outbox.push_untagged(|out| put_frame(Opcode::Close, &NORMAL.to_be_bytes(), masks, out));

@@ -1,33 +1,14 @@
 //! The opening of a channel: everything before its first message.
 
 use truetail_model::record::Cause;
+use truetail_model::time::Timestamp;
 
+use super::hello::{Hello, HelloParts};
+use super::opening::Opening;
+use super::options::MessageOptions;
 use super::redis::{Redis, Reply};
-use super::websocket::{Handshake, WebSocketRequest};
-
-/// Exchange that opens each channel.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub enum Opening {
-    /// A channel is open with its connection.
-    #[default]
-    Nothing,
-    /// The handshake of WebSocket.
-    WebSocket(WebSocketRequest),
-    /// Commands for Redis, made by [`redis_command`](super::framing::redis_command), such as a login. Each needs a good
-    /// reply.
-    Redis(Vec<Vec<u8>>),
-}
-
-/// Leaves out what is sent, which may have a password.
-impl std::fmt::Debug for Opening {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Opening::Nothing => "Nothing",
-            Opening::WebSocket(_) => "WebSocket",
-            Opening::Redis(_) => "Redis",
-        })
-    }
-}
+use super::splitter::Splitter;
+use super::websocket::{Handshake, Masks};
 
 /// The opening of one channel.
 #[derive(Debug)]
@@ -42,37 +23,75 @@ enum Awaited {
     WebSocket(Handshake),
     /// This many replies are missing.
     Redis(usize, Box<Redis>),
+    Hello(Hello),
 }
 
 impl Greeting {
-    /// Begins an opening; `None` if a channel needs no such exchange. `seed` differs from channel to channel.
-    pub(super) fn begin(opening: &Opening, seed: u64) -> Option<Greeting> {
+    /// Begins an opening, which may be complete at once. `seed` differs from channel to channel.
+    pub(super) fn begin(options: &MessageOptions, seed: u64, masks: &mut Masks) -> Greeting {
         let mut out = Vec::new();
-        let awaited = match opening {
-            Opening::Nothing => return None,
+        let awaited = match &options.opening {
+            Opening::Nothing => Awaited::Hello(Hello::begin(options, masks, &mut out)),
             Opening::WebSocket(request) => Awaited::WebSocket(Handshake::begin(request, seed, &mut out)),
             Opening::Redis(commands) => {
                 out = commands.concat();
                 Awaited::Redis(commands.len(), Box::default())
             }
         };
-        Some(Greeting { out, sent: 0, awaited })
+        Greeting { out, sent: 0, awaited }
+    }
+
+    /// Returns true once the channel is open. [`Greeting::output`] must still be sent.
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(&self.awaited, Awaited::Hello(hello) if hello.is_complete())
     }
 
     pub(super) fn output(&self) -> &[u8] {
         &self.out[self.sent..]
     }
 
-    pub(super) fn sent(&mut self, count: usize) {
+    /// Records that the transport took bytes at `now`.
+    pub(super) fn sent(&mut self, count: usize, now: Timestamp) {
         self.sent += count;
+        if let Awaited::Hello(hello) = &mut self.awaited {
+            hello.wait_from(now);
+        }
     }
 
-    /// Takes received bytes. Returns their number up to the end of the opening, once it is complete.
+    pub(super) fn deadline(&self) -> Timestamp {
+        if let Awaited::Hello(hello) = &self.awaited { hello.deadline() } else { Timestamp::NEVER }
+    }
+
+    /// Says what was awaited, and what came last.
+    pub(super) fn complaint(&self) -> Option<String> {
+        if let Awaited::Hello(hello) = &self.awaited { hello.complaint() } else { None }
+    }
+
+    /// Takes received bytes. Returns their number up to the end of the opening.
     ///
     /// # Errors
-    /// [`Cause::NoWebSocket`], [`Cause::LoginRefused`], and the errors of Redis's replies.
-    pub(super) fn receive(&mut self, opening: &Opening, bytes: &[u8]) -> Result<Option<usize>, Cause> {
-        match (&mut self.awaited, opening) {
+    /// [`Cause::NoWebSocket`], [`Cause::LoginRefused`], [`Cause::HelloRefused`], and the errors of the framing.
+    pub(super) fn receive(
+        &mut self,
+        options: &MessageOptions,
+        bytes: &[u8],
+        splitter: &mut Splitter,
+        masks: &mut Masks,
+    ) -> Result<usize, Cause> {
+        let framing = &options.framing;
+        let mut taken = 0;
+        if !matches!(self.awaited, Awaited::Hello(_)) {
+            let Some(length) = self.receive_opening(options, bytes)? else { return Ok(bytes.len()) };
+            taken = length;
+            self.awaited = Awaited::Hello(Hello::begin(options, masks, &mut self.out));
+        }
+        let Awaited::Hello(hello) = &mut self.awaited else { return Ok(taken) };
+        Ok(taken + hello.receive(&bytes[taken..], HelloParts { framing, splitter, masks, out: &mut self.out })?)
+    }
+
+    /// Takes bytes of the protocol's own opening. Returns their number up to its end, once it is complete.
+    fn receive_opening(&mut self, options: &MessageOptions, bytes: &[u8]) -> Result<Option<usize>, Cause> {
+        match (&mut self.awaited, &options.opening) {
             (Awaited::WebSocket(handshake), Opening::WebSocket(request)) => handshake.receive(request, bytes),
             (Awaited::Redis(missing, redis), _) => {
                 let mut taken = 0;
@@ -90,7 +109,7 @@ impl Greeting {
                 }
                 Ok((*missing == 0).then_some(taken))
             }
-            (Awaited::WebSocket(_), _) => unreachable!("a channel keeps its opening"),
+            (Awaited::WebSocket(_) | Awaited::Hello(_), _) => unreachable!("a channel keeps its opening"),
         }
     }
 }

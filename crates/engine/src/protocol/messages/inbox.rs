@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 use truetail_run::MessageBooks;
 
 use super::matching::{Key, Matching};
@@ -57,9 +58,57 @@ pub(super) struct Inbox {
     reply: Vec<u8>,
     /// True if the reply began in the bytes that are being handled.
     began_now: bool,
+    channel: u32,
+    pushes: Pushes,
+}
+
+/// Attention to what the peer sends without being asked.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Pushes {
+    /// They are only counted.
+    #[default]
+    Counted,
+    /// They will be reported once the channel is open.
+    Awaited,
+    Reported,
 }
 
 impl Inbox {
+    /// Creates the inbox of a channel. If it `is_subscribed`, pushes are reported to their reader.
+    pub(super) fn new(channel: u32, is_subscribed: bool) -> Inbox {
+        let pushes = if is_subscribed { Pushes::Awaited } else { Pushes::Counted };
+        Inbox { channel, pushes, ..Inbox::default() }
+    }
+
+    /// Begins to report pushes, if that was awaited.
+    #[inline]
+    pub(super) fn begin_pushes(&mut self, at: Timestamp, events: &mut Events) {
+        if self.pushes == Pushes::Awaited {
+            self.pushes = Pushes::Reported;
+            events.pushes().into_iter().for_each(|reader| reader.begin_channel(self.channel, at));
+        }
+    }
+
+    /// Ends the report of pushes. `is_lost`: the peer ended the channel.
+    pub(super) fn end_pushes(&mut self, is_lost: bool, events: &mut Events) {
+        if std::mem::take(&mut self.pushes) == Pushes::Reported {
+            events.pushes().into_iter().for_each(|reader| reader.end_channel(self.channel, is_lost));
+        }
+    }
+
+    fn push_part(&self, part: &[u8], events: &mut Events) {
+        if self.pushes == Pushes::Reported {
+            events.pushes().into_iter().for_each(|reader| reader.push_part(self.channel, part));
+        }
+    }
+
+    fn end_push(&self, books: &mut MessageBooks, events: &mut Events) {
+        books.pushes += 1;
+        if self.pushes == Pushes::Reported {
+            events.pushes().into_iter().for_each(|reader| reader.end_push(self.channel));
+        }
+    }
+
     pub(super) fn open(&self) -> usize {
         self.open
     }
@@ -121,6 +170,7 @@ impl Inbox {
                     return Err(Cause::MessageTooLarge);
                 }
                 (Current::Unknown, _) => self.reply.extend_from_slice(bytes),
+                (Current::Push, _) => self.push_part(bytes, events),
                 _ => {}
             },
             Part::End { kind, wire_bytes } => match std::mem::take(&mut self.current) {
@@ -128,7 +178,7 @@ impl Inbox {
                     let waiting = self.take(self.first).expect("the message that the reply began with");
                     end(waiting, kind, wire_bytes, outbox, books, events);
                 }
-                Current::Push | Current::None => books.pushes += 1,
+                Current::Push | Current::None => self.end_push(books, events),
                 Current::Unknown => self.end_unknown(kind, wire_bytes, options, outbox, books, events),
             },
         }
@@ -166,6 +216,10 @@ impl Inbox {
                 end(waiting, kind, wire_bytes, outbox, books, events);
             }
             None if key.is_some_and(|key| self.ended_keys.contains(&key)) => books.doubled += 1,
+            None if self.pushes == Pushes::Reported => {
+                self.push_part(&reply, events);
+                self.end_push(books, events);
+            }
             None => books.unmatched += 1,
         }
         self.reply = reply;

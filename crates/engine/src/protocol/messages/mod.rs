@@ -6,18 +6,22 @@
 //! | `conversation` | one channel: what is sent, and what waits for a reply |
 //! | `outbox` | the bytes to send, and the messages in them |
 //! | `inbox` | the messages that wait, and the reply that arrives |
-//! | `greeting` | the opening of a channel: the handshake of WebSocket, a login |
+//! | `opening`, `greeting` | the opening of a channel: the handshake of WebSocket, a login; and its progress |
+//! | `exchange`, `hello` | messages that a user exchanges before the load, and the progress of a channel in them |
 //! | `framing`, `splitter`, `redis`, `websocket/` | the ends of messages |
 //! | `limits` | the longest message |
 //! | `options` | opening, framing and matching of a run |
 //! | `matching` | the message that a reply belongs to |
 
 mod conversation;
+mod exchange;
 mod framing;
 mod greeting;
+mod hello;
 mod inbox;
 mod limits;
 mod matching;
+mod opening;
 mod options;
 mod outbox;
 mod redis;
@@ -25,11 +29,16 @@ mod splitter;
 mod websocket;
 
 pub(crate) use conversation::Messages;
+pub use exchange::{Exchange, ExchangeStep, Expectation};
 pub use framing::{Framing, UnknownFraming, bytes_of_hex, redis_command};
-pub use greeting::Opening;
 pub use matching::{Matching, UnknownMatching};
+pub use opening::Opening;
 pub use options::MessageOptions;
 pub use websocket::WebSocketRequest;
 
+#[cfg(test)]
+mod hello_tests;
+#[cfg(test)]
+mod push_tests;
 #[cfg(test)]
 mod tests;

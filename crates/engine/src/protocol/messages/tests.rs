@@ -44,7 +44,7 @@ impl Client {
     }
 
     fn with(requests: &RequestSet, framing: Framing, matching: &str) -> Client {
-        let options = MessageOptions { opening: Opening::Nothing, framing, matching: matching.parse().unwrap() };
+        let options = MessageOptions::new(framing, matching.parse().unwrap());
         let protocol = Messages::new(requests, options, Timestamp(10));
         Client { channel: protocol.conversation(), protocol, sent: Vec::new() }
     }

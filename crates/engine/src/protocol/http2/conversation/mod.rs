@@ -320,7 +320,7 @@ impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
         !self.out.pending().is_empty() || !self.streams.waiting.is_empty()
     }
 
-    fn say_goodbye(&mut self) {
+    fn say_goodbye(&mut self, _: &mut Events) {
         if !self.is_closed {
             self.put_goaway(code::NO_ERROR);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 
 use super::super::conversation::Channel;
 use super::super::tests::Numbered;
@@ -26,6 +26,10 @@ struct Client {
 impl Client {
     /// Creates a channel whose handshake waits for its answer.
     fn new(headers: &[&str]) -> Client {
+        Client::with_hello(headers, Exchange::default())
+    }
+
+    fn with_hello(headers: &[&str], hello: Exchange) -> Client {
         let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
         let request = WebSocketRequest::new("/chat?x=1", "a.test:8", &headers).unwrap();
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "ws://a.test:8".to_owned(), 1);
@@ -33,7 +37,8 @@ impl Client {
         let sample = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
         let requests = sample.clone().made_in_run(Arc::new(Numbered("é", "")), &sample);
         let framing = Framing::WebSocket { is_text: true };
-        let options = MessageOptions { opening: Opening::WebSocket(request), framing, matching: Matching::Order };
+        let opening = Opening::WebSocket(request);
+        let options = MessageOptions { opening, hello, ..MessageOptions::new(framing, Matching::Order) };
         let protocol = Messages::new(&requests, options, Timestamp::ZERO);
         Client { channel: protocol.conversation(), protocol, ended: Vec::new() }
     }
@@ -285,7 +290,7 @@ fn a_close_is_answered_and_counted() {
 #[test]
 fn a_client_says_goodbye() {
     let mut client = Client::open(0);
-    client.channel.say_goodbye();
+    client.channel.say_goodbye(&mut Events::default());
     assert_eq!(unmasked(&client.take_output()), (0x88, vec![3, 232]));
 }
 
@@ -296,4 +301,35 @@ fn pings_of_a_peer_that_does_not_read_fill_no_memory() {
     let flow = (0..1_000).map(|_| client.receive(&pings)).find(|flow| *flow != Flow::Continue);
     assert_eq!(flow, Some(Flow::Close(Cause::BadMessage)));
     assert!(client.channel.output(&client.protocol).len() < 2 << 20);
+}
+
+/// A login after the handshake, with a ping before its answer.
+#[test]
+fn a_hello_follows_the_handshake() {
+    let hello = || {
+        let send = |message: &[u8], is_binary| ExchangeStep::Send { message: message.to_vec(), is_binary };
+        let expected = Expectation { content: b"OK".to_vec(), passes_over: false, within: Nanos::from_secs(1) };
+        Exchange::new(vec![send(b"login", false), send(b"\xff", true), ExchangeStep::Expect(expected)])
+    };
+    for (answer, flow) in [
+        (frame(0x81, b"it is OK"), Flow::Continue),
+        ([frame(0x01, b"O"), frame(0x80, b"K")].concat(), Flow::Continue),
+        (frame(0x81, b"no"), Flow::Close(Cause::HelloRefused)),
+        (frame(0x88, &[3, 240]), Flow::Close(Cause::HelloRefused)),
+        (frame(0xc1, b"OK"), Flow::Close(Cause::BadMessage)),
+    ] {
+        for size in [1, 2, 5, 100] {
+            let mut client = Client::with_hello(&[], hello());
+            let head = client.good_answer("");
+            assert_eq!(client.receive_pieces(head.as_bytes(), size), Flow::Continue);
+            let sent = client.take_output();
+            assert_eq!(unmasked(&sent[..11]), (0x81, b"login".to_vec()));
+            assert_eq!(unmasked(&sent[11..]), (0x82, b"\xff".to_vec()));
+            assert_eq!(client.receive_pieces(&frame(0x89, b"hi"), size), Flow::Continue);
+            assert_eq!(unmasked(&client.take_output()), (0x8a, b"hi".to_vec()));
+            assert!(!client.channel.is_open());
+            assert_eq!(client.receive_pieces(&answer, size), flow, "by {size}");
+            assert_eq!(client.channel.is_open(), flow == Flow::Continue);
+        }
+    }
 }

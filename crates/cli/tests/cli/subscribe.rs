@@ -1,0 +1,150 @@
+//! `truetail run --subscribe`: pushes on channels are the events of a stream.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::support::{TestDir, assert_balanced, assert_complete};
+
+/// Time between two ticks, and the silence of the feed in its middle.
+const TICK: Duration = Duration::from_millis(10);
+const SILENCE: Duration = Duration::from_millis(300);
+/// Ticks of a channel.
+const TICKS: u64 = 60;
+
+/// A feed that echoes lines with an id, and pushes [`TICKS`] ticks on each subscribed channel.
+struct Feed {
+    url: String,
+    pushed: Arc<AtomicU64>,
+}
+
+impl Feed {
+    /// Starts a feed that closes each channel after its ticks if it `ends`.
+    fn start(ends: bool) -> Feed {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("tcp://{}", listener.local_addr().expect("an address"));
+        let feed = Feed { url, pushed: Arc::default() };
+        let pushed = Arc::clone(&feed.pushed);
+        thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                let pushed = Arc::clone(&pushed);
+                thread::spawn(move || serve(socket, pushed, ends));
+            }
+        });
+        feed
+    }
+}
+
+fn serve(mut socket: TcpStream, pushed: Arc<AtomicU64>, ends: bool) -> Option<()> {
+    socket.set_nodelay(true).ok()?;
+    let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
+    if lines.next()?.ok()? != "subscribe ticks" {
+        return None;
+    }
+    socket.write_all(b"subscribed\n").ok()?;
+    let mut ticking = socket.try_clone().ok()?;
+    // A channel that only tries to open gets no ticks.
+    let mut first = Some(move || {
+        for tick in 0..TICKS {
+            thread::sleep(if tick == TICKS / 2 { SILENCE } else { TICK });
+            ticking.write_all(format!("{{\"tick\":{tick}}}\n").as_bytes()).ok()?;
+            pushed.fetch_add(1, Ordering::SeqCst);
+        }
+        ends.then(|| ticking.shutdown(std::net::Shutdown::Both)).map(|_| ())
+    });
+    for line in lines {
+        let line = line.ok()?;
+        socket.write_all(format!("{line}\n").as_bytes()).ok()?;
+        first.take().into_iter().for_each(|tick| drop(thread::spawn(tick)));
+    }
+    Some(())
+}
+
+const SUBSCRIPTION: &str = "send subscribe ticks\nexpect subscribed\n";
+
+#[test]
+fn pushes_are_the_events_of_a_stream_beside_messages() {
+    let feed = Feed::start(false);
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
+    let load = ["run", &feed.url, "-r", "50", "-d", "2s", "-c", "3", "--framing", "line", "--data", "{\"id\":{{seq}}}"];
+    let more = ["--match", "json:/id", "--subscribe", subscribe, "--stall", "250ms", "--quiet", "--out", "run"];
+    let gates = ["--slo", "event-gap p90 < 250ms", "--html", "page.html"];
+    let output = dir.truetail(&[&load[..], &more, &gates].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    assert_balanced(&run);
+    assert_eq!((&run["tally"]["responses"], &run["messages"]["unmatched"]), (&100.into(), &0.into()));
+    let pushed = feed.pushed.load(Ordering::SeqCst);
+    assert_eq!(pushed, 3 * TICKS, "the load is longer than the feed");
+    let stream = &run["stream"];
+    assert_eq!((&run["messages"]["pushes"], &stream["events"]), (&pushed.into(), &pushed.into()));
+    assert_eq!(
+        (&stream["kind"], &stream["tally"]["planned"], &stream["tally"]["complete"]),
+        (&"pushes".into(), &3.into(), &3.into())
+    );
+    // Each channel was silent once in the middle, and after its last tick until the load ended.
+    assert_eq!(stream["stalls"], 6, "{stream}");
+    let gaps = stream["event_gap"]["count"].as_u64().expect("a count");
+    let together = stream["coalesced_gaps"].as_u64().expect("a count");
+    // Every push but the first of a channel ends a gap, and the end of the run cuts one more of each.
+    assert_eq!(gaps + together, pushed, "{stream}");
+    let longest = stream["longest_gap"]["max_ns"].as_u64();
+    assert!(longest.is_none_or(|longest| longest >= SILENCE.as_nanos() as u64), "{stream}");
+    assert!(
+        output.stdout.contains("subscribed on 3 channels") && output.stdout.contains("180 pushes"),
+        "{}",
+        output.stdout
+    );
+    assert!(
+        output.stdout.contains("on each channel") && output.stdout.contains("6 stalls of 250.0ms"),
+        "{}",
+        output.stdout
+    );
+    assert!(!output.stdout.contains("nobody asked for"), "{}", output.stdout);
+    let page = std::fs::read_to_string(dir.path().join("page.html")).expect("a page");
+    assert!(page.contains("Pushes on subscribed channels"));
+}
+
+#[test]
+fn channels_that_the_feed_closes_are_lost_streams() {
+    let feed = Feed::start(true);
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
+    let load = ["run", &feed.url, "-r", "20", "-d", "1500ms", "-c", "2", "--framing", "line", "--data", "ping"];
+    let more = ["--match", "none", "--subscribe", subscribe, "--quiet", "--out", "run"];
+    dir.truetail(&[&load[..], &more].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    assert_balanced(&run);
+    let tally = &run["stream"]["tally"];
+    let count = |name: &str| tally[name].as_u64().expect("a count");
+    // An echo is a push too, as no reply is matched.
+    assert!(count("cut") >= 2 && count("planned") == count("cut") + count("complete"), "{tally}");
+    assert_eq!(run["stream"]["events"], run["messages"]["pushes"]);
+    assert_eq!(run["messages"]["channels_lost"].as_u64(), Some(count("cut")));
+}
+
+#[test]
+fn pushes_that_could_be_replies_are_refused_in_a_line() {
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
+    for (more, part) in [
+        (&["--data", "x"][..], "by order, a push would be taken for a reply; add --match json:/id"),
+        (&["--match", "none"], "--subscribe needs messages, since the first one on each channel opens it"),
+        (&["--data", "x", "--match", "none", "--idle-timeout", "1s"], "count silence with --stall TIME"),
+        (&["--data", "x", "--match", "none", "--end-mark", "x"], "--end-mark is the data of a server-sent event"),
+        (&["--data", "x", "--match", "none", "--warmup", "auto"], "contradict each other"),
+    ] {
+        let load = ["run", "tcp://127.0.0.1:1", "-r", "10", "-d", "1s", "--framing", "line", "--subscribe", subscribe];
+        let output = dir.truetail(&[&load[..], more].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{more:?}: {output:?}");
+        assert!(output.stderr.contains(part), "{more:?}: {output:?}");
+    }
+    let load =
+        ["run", "tcp://127.0.0.1:1", "-r", "10", "-d", "1s", "--framing", "line", "--data", "x", "--stall", "1s"];
+    let output = dir.truetail(&load);
+    assert!(output.code == Some(2) && output.stderr.contains("--stall is about streams"), "{output:?}");
+}

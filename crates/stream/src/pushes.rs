@@ -1,0 +1,124 @@
+//! Streams whose events are pushes: what a peer sends on a subscribed channel without being asked.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, PushReader};
+use truetail_model::time::Timestamp;
+use truetail_run::EventMarks;
+
+use crate::all_found::CombinedResults;
+use crate::found::StreamResults;
+use crate::open_stream::{Clocks, MAX_MARKED, ReadInstant, mark};
+use crate::options::StreamOptions;
+
+/// Follows the subscribed channels of one worker.
+#[derive(Debug)]
+pub(crate) struct PushObserver {
+    options: StreamOptions,
+    /// Pushes before this are left out, and the gap that it cuts too.
+    measure_from: Timestamp,
+    all_found: Arc<Mutex<CombinedResults>>,
+    found: StreamResults,
+    channels: HashMap<u32, Listening>,
+    now: ReadInstant,
+}
+
+/// A subscribed channel. Its clocks begin with the measurement, or with its subscription if that is later.
+#[derive(Debug)]
+struct Listening {
+    clocks: Clocks,
+    /// Times of its pushes; `None` if [`MAX_MARKED`] channels were open when it began.
+    marks: Option<EventMarks>,
+}
+
+impl PushObserver {
+    /// Creates an observer that adds its results to `all_found` when it finishes.
+    pub(crate) fn new(
+        options: StreamOptions,
+        measure_from: Timestamp,
+        all_found: Arc<Mutex<CombinedResults>>,
+    ) -> PushObserver {
+        PushObserver {
+            found: StreamResults::new(&options),
+            options,
+            measure_from,
+            all_found,
+            channels: HashMap::new(),
+            now: ReadInstant { number: 0, at: Timestamp::ZERO },
+        }
+    }
+
+    fn end(&mut self, channel: u32, is_lost: bool) {
+        let Some(Listening { clocks, marks }) = self.channels.remove(&channel) else { return };
+        if self.now.at <= self.measure_from {
+            return;
+        }
+        let ending = clocks.end_listening(is_lost, self.now.at, &self.options, &mut self.found);
+        if let Some(marks) = marks {
+            let span = (clocks.intended_start, self.now.at);
+            clocks.sample(&marks, None, ending, span, &mut self.found);
+        }
+    }
+}
+
+impl PushReader for PushObserver {
+    fn begin_channel(&mut self, channel: u32, at: Timestamp) {
+        let marks = (self.channels.len() < MAX_MARKED).then(EventMarks::with_room);
+        let clocks = Clocks::new(at.max(self.measure_from), true);
+        self.channels.insert(channel, Listening { clocks, marks });
+    }
+
+    fn push_part(&mut self, channel: u32, part: &[u8]) {
+        if self.now.at >= self.measure_from
+            && let Some(listening) = self.channels.get_mut(&channel)
+        {
+            listening.clocks.touch(part.len(), self.now, &mut self.found);
+        }
+    }
+
+    fn end_push(&mut self, channel: u32) {
+        if self.now.at >= self.measure_from
+            && let Some(Listening { clocks, marks }) = self.channels.get_mut(&channel)
+        {
+            mark(marks, clocks, self.now);
+            clocks.event(self.now, &self.options, &mut self.found);
+        }
+    }
+
+    fn end_channel(&mut self, channel: u32, is_lost: bool) {
+        self.end(channel, is_lost);
+    }
+}
+
+/// Answers to requests are no pushes, and are ignored.
+impl AnswerReader for PushObserver {
+    fn wants_arrivals(&self) -> bool {
+        true
+    }
+
+    fn arrive(&mut self, at: Timestamp) {
+        self.now = ReadInstant { number: self.now.number + 1, at: at.max(self.now.at) };
+    }
+
+    fn head(&mut self, _: u32, _: AnswerHead<'_>) {}
+
+    fn body(&mut self, _: u32, _: &[u8]) {}
+
+    fn end(&mut self, _: u32, _: EndedRequest) {}
+
+    fn pushes(&mut self) -> Option<&mut dyn PushReader> {
+        Some(self)
+    }
+
+    fn finish(&mut self, now: Timestamp) {
+        self.arrive(now);
+        let open: Vec<u32> = self.channels.keys().copied().collect();
+        open.into_iter().for_each(|channel| self.end(channel, false));
+        let facts = self.found.facts(&self.options);
+        self.all_found.lock().unwrap_or_else(PoisonError::into_inner).facts.merge(&facts);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+use proptest::prelude::*;
+use truetail_model::time::Nanos;
+use truetail_run::{StreamFacts, StreamKind, StreamTally, StreamTime};
+
+use super::*;
+
+const STALL: Nanos = Nanos(100);
+
+/// Lets an observer see this; measurement begins at 1,000.
+fn observed(see: impl FnOnce(&mut PushObserver)) -> StreamFacts {
+    let options = StreamOptions { stall: Some(STALL), ..StreamOptions::new(StreamKind::Pushes) };
+    let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
+    let mut observer = PushObserver::new(options, Timestamp(1_000), Arc::clone(&all));
+    see(&mut observer);
+    let facts = all.lock().unwrap().facts.clone();
+    let detail = facts.detail.as_ref().unwrap();
+    let of = |time: StreamTime| facts.times.get(time).count();
+    assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (of(StreamTime::EventGap), of(StreamTime::EventGapCensored)));
+    assert_eq!(facts.imbalance(facts.tally.planned), None);
+    facts
+}
+
+fn push(observer: &mut PushObserver, channel: u32, at: u64) {
+    observer.arrive(Timestamp(at));
+    observer.push_part(channel, b"ab");
+    observer.push_part(channel, b"c");
+    observer.end_push(channel);
+}
+
+fn only(facts: &StreamFacts, time: StreamTime) -> (u64, Option<Nanos>) {
+    (facts.times.get(time).count(), facts.times.get(time).max())
+}
+
+#[test]
+fn gaps_and_stalls_count_between_pushes_of_a_channel() {
+    let facts = observed(|observer| {
+        observer.begin_channel(1, Timestamp(1_100));
+        observer.begin_channel(2, Timestamp(1_100));
+        for at in [1_130, 1_140, 1_300] {
+            push(observer, 1, at);
+        }
+        // Read together with the one before.
+        observer.end_push(1);
+        push(observer, 2, 1_310);
+        observer.finish(Timestamp(1_320));
+    });
+    assert_eq!(facts.tally, StreamTally { planned: 2, complete: 2, ..StreamTally::default() });
+    assert_eq!((facts.events, facts.coalesced_gaps, facts.stalls, facts.bytes), (5, 1, 1, Some(12)));
+    assert_eq!(only(&facts, StreamTime::FirstEvent), (2, Some(Nanos(210))));
+    assert_eq!(only(&facts, StreamTime::EventGap), (2, Some(Nanos(160))));
+    assert_eq!(only(&facts, StreamTime::EventGapCensored), (2, Some(Nanos(20))));
+    // The second channel's only gap is the one that the end of the run cut.
+    assert_eq!(only(&facts, StreamTime::LongestGap), (1, Some(Nanos(160))));
+    assert_eq!(only(&facts, StreamTime::LongestGapCensored), (1, Some(Nanos(10))));
+    assert_eq!(facts.listened_ns, Some(220 + 220));
+}
+
+#[test]
+fn a_feed_that_falls_silent_until_the_end_has_stalled() {
+    let facts = observed(|observer| {
+        observer.begin_channel(7, Timestamp(1_000));
+        [1_010, 1_020, 1_030].into_iter().for_each(|at| push(observer, 7, at));
+        observer.finish(Timestamp(1_500));
+    });
+    assert_eq!((facts.stalls, facts.tally.complete), (1, 1));
+    assert_eq!(only(&facts, StreamTime::LongestGapCensored), (1, Some(Nanos(470))));
+    let silent = observed(|observer| {
+        observer.begin_channel(7, Timestamp(1_000));
+        observer.finish(Timestamp(1_500));
+    });
+    assert_eq!(only(&silent, StreamTime::FirstEventCensored), (1, Some(Nanos(500))));
+}
+
+#[test]
+fn the_warm_up_and_what_it_cuts_are_left_out() {
+    let facts = observed(|observer| {
+        observer.begin_channel(1, Timestamp(100));
+        observer.begin_channel(2, Timestamp(100));
+        push(observer, 1, 500);
+        push(observer, 1, 990);
+        push(observer, 2, 995);
+        observer.end_channel(2, true);
+        push(observer, 1, 1_040);
+        push(observer, 1, 1_050);
+        observer.finish(Timestamp(1_060));
+    });
+    assert_eq!(facts.tally, StreamTally { planned: 1, complete: 1, ..StreamTally::default() });
+    assert_eq!((facts.events, facts.stalls, facts.bytes), (2, 0, Some(6)));
+    assert_eq!(only(&facts, StreamTime::FirstEvent), (1, Some(Nanos(40))));
+    assert_eq!(only(&facts, StreamTime::EventGap), (1, Some(Nanos(10))));
+}
+
+#[test]
+fn a_lost_channel_is_cut() {
+    let facts = observed(|observer| {
+        observer.begin_channel(1, Timestamp(1_000));
+        push(observer, 1, 1_010);
+        observer.arrive(Timestamp(1_200));
+        observer.end_channel(1, true);
+        observer.begin_channel(2, Timestamp(1_250));
+        observer.arrive(Timestamp(1_260));
+        observer.end_channel(2, true);
+        observer.finish(Timestamp(2_000));
+    });
+    assert_eq!(facts.tally, StreamTally { planned: 2, cut: 2, ..StreamTally::default() });
+    assert_eq!((facts.stalls, facts.listened_ns), (1, Some(210)));
+    assert_eq!(only(&facts, StreamTime::FirstEventFailed), (1, Some(Nanos(10))));
+}
+
+proptest! {
+    /// The books balance whatever channels do.
+    #[test]
+    fn books_balance(steps in prop::collection::vec((0_u32..4, 0_u8..5, 0_u64..200), 0..100)) {
+        observed(|observer| {
+            let mut at = 800;
+            for (channel, what, later) in steps {
+                at += later;
+                match what {
+                    0 => {
+                        observer.arrive(Timestamp(at));
+                        observer.end_channel(channel, later % 2 == 0);
+                        observer.begin_channel(channel, Timestamp(at));
+                    }
+                    1 => observer.end_push(channel),
+                    _ => push(observer, channel, at),
+                }
+            }
+            observer.finish(Timestamp(at + 5));
+        });
+    }
+}
