@@ -126,7 +126,7 @@ impl Framing {
         }
     }
 
-    /// Appends a message to `out`, framed. `masks` are those of the channel. A request to Redis is framed already: see
+    /// Appends a message to `out`, framed. `masks` belong to the channel. A request to Redis is framed already: see
     /// [`redis_command`].
     #[inline]
     pub(super) fn put(&self, message: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {

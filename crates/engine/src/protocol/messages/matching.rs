@@ -75,7 +75,7 @@ pub(super) enum Key {
 }
 
 impl Matching {
-    /// Returns the key of a message, without its frame; `None` if it has none, or if no key is compared.
+    /// Returns the key of a message, without its frame; `None` without a key, or if no key is compared.
     pub(super) fn key_of(&self, message: &[u8]) -> Option<Key> {
         match self {
             Matching::Order | Matching::None => None,
