@@ -83,6 +83,6 @@ pub use run_list::{RunWords, run_list, run_list_json, run_list_line, run_words, 
 pub use run_table::{RunEntry, RunLine, run_table, runs_json};
 pub use sparkline::line as sparkline;
 pub use style::Style;
-pub use summary::{SummaryOptions, stopped_early, summary};
+pub use summary::{SummaryOptions, scrape_text, stopped_early, summary};
 pub use tables_csv::{csv_files, quantiles_csv};
 pub use vllm::vllm_json;

@@ -1,7 +1,7 @@
 //! Spans of an OTLP message in protobuf encoding.
 //!
 //! Messages are read in place: a struct for each message, as generated code has, would take up to a hundred bytes of
-//! memory for two bytes of input. The numbers of the fields are those of `opentelemetry-proto` 1.x: the files
+//! memory for two bytes of input. The numbers of the fields are from `opentelemetry-proto` 1.x: the files
 //! `collector/trace/v1/trace_service.proto`, `trace/v1/trace.proto`, `resource/v1/resource.proto` and
 //! `common/v1/common.proto`. The encoding is the one of <https://protobuf.dev/programming-guides/encoding/>.
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -194,5 +194,67 @@ fn what_is_no_page_of_metrics_is_refused_in_a_line_before_the_load() {
         let output = dir.truetail(&[&["run", &target, "-r", "5"], args.as_slice()].concat());
         assert_eq!(output.code, Some(2), "{output:?}");
         assert!(output.stderr.contains(says) && output.stderr.lines().count() == 1, "{output:?}");
+    }
+}
+
+/// Returns the page of metrics, as `curl` would save it.
+fn page_of(url: &str) -> String {
+    let mut socket = TcpStream::connect(url.trim_start_matches("http://")).expect("the service");
+    socket.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n").expect("it reads");
+    let mut reader = BufReader::new(socket);
+    let heads = reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+    let length = heads.filter_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok()).last().expect("a length");
+    let mut page = vec![0; length];
+    reader.read_exact(&mut page).expect("the page");
+    String::from_utf8(page).expect("text")
+}
+
+#[test]
+fn pages_saved_before_and_after_a_run_say_the_same() {
+    let dir = TestDir::new();
+    let url = serve();
+    for (path, finding, code) in [("/queue", "understates", 3), ("/fine", "agrees", 0)] {
+        dir.file("before.txt", &page_of(&url));
+        let target = format!("{url}{path}");
+        dir.truetail(&[
+            "run",
+            &target,
+            "-r",
+            "150",
+            "-n",
+            "450",
+            "--no-preflight",
+            "--quiet",
+            "--force",
+            "--out",
+            "run",
+        ]);
+        dir.file("after.txt", &page_of(&url));
+        let audit = ["audit", "--prometheus", "before.txt", "after.txt", "--run", "run"];
+        let output = dir.truetail(&[&audit[..], &["--json"]].concat());
+        let json = output.json();
+        let histogram = histogram(&json);
+        assert_eq!((&histogram["finding"], &histogram["count"]), (&finding.into(), &450.into()), "{histogram}");
+        assert_eq!(output.code, Some(code), "{output:?}");
+        let screen = dir.truetail(&audit).stdout;
+        assert!(screen.contains("what the service publishes\n  after.txt: "), "{screen}");
+    }
+    // The same page twice counts nothing.
+    let nothing = dir.truetail(&["audit", "--prometheus", "after.txt", "after.txt", "--run", "run"]);
+    assert_eq!(nothing.code, Some(4), "{nothing:?}");
+    assert!(nothing.stdout.contains("counted anything"), "{nothing:?}");
+    dir.file("none.txt", "<html>");
+    for (args, code, says) in [
+        (vec!["--prometheus", "none.txt", "after.txt", "--run", "run"], 1, "line 1 is no line of metrics"),
+        (vec!["--prometheus", "before.txt", "missing", "--run", "run"], 1, "give a saved page of metrics"),
+        (vec!["--prometheus", "before.txt", "after.txt", "--run", "."], 1, "run.json"),
+        (vec!["--prometheus", "before.txt", "after.txt"], 2, "--run"),
+        (vec!["--prometheus", "before.txt", "--run", "run"], 2, "--prometheus"),
+        (vec!["before.txt", "--run", "run"], 2, "--prometheus"),
+        (vec![], 2, "FILE"),
+    ] {
+        let output = dir.truetail(&[&["audit"], args.as_slice()].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{output:?}");
+        assert!(output.stderr.contains(says) && output.stdout.is_empty(), "{output:?}");
     }
 }

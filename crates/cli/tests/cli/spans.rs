@@ -71,7 +71,7 @@ fn answer_all(mut socket: TcpStream, mut count: usize, reports: &Sender<String>)
     }
 }
 
-/// Returns an id that differs from those of other traces.
+/// Returns an id that no other trace has.
 fn id(trace: &str, nth: u64) -> String {
     let own = u64::from_str_radix(&trace[16..], 16).expect("an id");
     format!("{:016x}", (own.wrapping_mul(31) ^ nth) | 1 << 60)

@@ -54,7 +54,7 @@ pub use load::{headline, load_details, measured};
 pub use marks::{MARK_HEADS, mark_rows, mark_sentences};
 pub use modes::{MODE_HEADS, mode_rows, mode_sentences};
 pub use notes::{notes, stopped_early};
-pub use scrapes::{SCRAPE_HEADS, scrape_messages, scrape_rows, scrape_sentences};
+pub use scrapes::{SCRAPE_HEADS, scrape_messages, scrape_rows, scrape_sentences, scrape_text};
 pub use sessions::{
     further_requests, session_times, session_times_heads, sessions, step_quantile_names, step_quantiles,
 };

@@ -10,6 +10,11 @@ const INDENT: usize = 2;
 /// Most histograms on the screen.
 const SHOWN: usize = 6;
 
+/// Returns the comparison of the published request times with the users' times, and nothing else about the run.
+pub fn scrape_text(run: &Run, findings: &Findings, style: Style) -> String {
+    lines(run, findings, style).into_iter().map(|line| line + "\n").collect()
+}
+
 /// Returns a sentence for each histogram of request times, and what is odd about the reads.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     if run.facts.scrapes.is_empty() {

@@ -8,17 +8,25 @@ use truetail_import::Format;
 use truetail_page::{AuditPage, audit_page};
 use truetail_report::{AuditReport, audit_json, audit_text};
 
+use super::prometheus::audit_pages;
 use super::reading::{format_of, import_options, read};
 use crate::args::audit::AuditArgs;
 use crate::error::{CliError, ExitCode, Result, usage_error};
 use crate::gating::check_place;
 use crate::{command_line, output};
 
-/// Audits each file and prints the findings. A file that cannot be read does not stop the audit of the next ones.
+/// Audits each file and prints the findings. A file that cannot be read does not stop the audit of the next ones. Or
+/// compares two pages of metrics with a run.
 ///
 /// # Errors
 /// If a format is not known, one of the files could not be read, or the page cannot be written.
 pub(crate) fn audit(args: AuditArgs) -> Result<ExitCode> {
+    if let (Some(run), [before, after]) = (&args.run, args.prometheus.as_slice()) {
+        return audit_pages(before, after, run, args.json);
+    }
+    if args.run.is_some() {
+        return Err(usage_error("--run is for --prometheus BEFORE AFTER, and not for result files"));
+    }
     let format = format_of(&args.reading)?;
     args.html.as_deref().map_or(Ok(()), |page| check_page(page, &args.files))?;
     let audited: Vec<Result<AuditReport>> = args.files.iter().map(|file| audit_file(file, format, &args)).collect();

@@ -2,6 +2,7 @@
 
 mod audit;
 mod correct;
+mod prometheus;
 pub(super) mod reading;
 
 pub(super) use audit::audit;
