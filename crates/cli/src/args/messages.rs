@@ -9,11 +9,12 @@ use truetail_engine::{Framing, Matching};
 #[derive(Args, Clone, Default, Debug)]
 pub(crate) struct MessageArgs {
     /// End of each message on a tcp:// or tls:// channel: line, crlf, nul, delimiter:HEX, length:4be (a length of 1, 2,
-    /// 4 or 8 bytes, be or le, before the message), or fixed:64
+    /// 4 or 8 bytes, be or le, before the message), fixed:64, or fix: fields such as '35=1|112=' in tags 8, 9 and 10
     #[arg(long, value_name = "FRAMING", help_heading = "Messages")]
     pub framing: Option<Framing>,
     /// The message that a reply belongs to: order, json:/id (the same value in both), bytes:OFFSET:LENGTH (the same
-    /// bytes in both), or none: there are no replies, and a message ends when it is sent [default: order]
+    /// bytes in both), fix:TAG (the same field of FIX), or none: there are no replies, and a message ends when it is
+    /// sent [default: order]
     #[arg(long = "match", value_name = "RULE", help_heading = "Messages")]
     pub matching: Option<Matching>,
     /// Content of each message, in hexadecimal, in place of --data; on a ws:// channel a binary message

@@ -53,6 +53,9 @@ pub(super) fn target(args: &RunArgs) -> Result<Target> {
         _ => (framing(args)?, content(args)?),
     };
     let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
+    if matches!(matching, Matching::Fix(_)) && framing != Framing::Fix {
+        return Err(usage_error("--match fix:TAG compares fields of FIX; add --framing fix"));
+    }
     if matching == Matching::None && !args.checks.checks.is_empty() {
         return Err(usage_error("--check looks into replies, and with --match none there are none"));
     }
@@ -169,7 +172,7 @@ fn websocket_framing(args: &RunArgs) -> Result<Framing> {
 }
 
 fn framing(args: &RunArgs) -> Result<Framing> {
-    let help = "--framing line, crlf, nul, length:4be, fixed:64 or delimiter:HEX";
+    let help = "--framing line, crlf, nul, length:4be, fixed:64, delimiter:HEX or fix";
     let missing = || usage_error(format!("a message on a TCP channel needs an end; add {help}"));
     args.messages.framing.clone().ok_or_else(missing)
 }

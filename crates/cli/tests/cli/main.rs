@@ -19,6 +19,7 @@ mod documented;
 mod event;
 mod explore;
 mod export;
+mod fix;
 #[path = "../../../flow/tests/suite/server.rs"]
 mod flow_server;
 mod flow_streams;

@@ -13,7 +13,8 @@ use super::matching::Matching;
 use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::splitter::{Control, Splitter};
-use super::websocket::{Masks, Opcode, put_frame};
+use super::varying::Varying;
+use super::websocket::{Opcode, put_frame};
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
 use crate::target::request_set::RequestSet;
 
@@ -70,7 +71,7 @@ pub(crate) struct Channel {
     splitter: Splitter,
     /// The opening, until it is complete.
     greeting: Option<Box<Greeting>>,
-    masks: Masks,
+    varying: Varying,
     is_closed: bool,
 }
 
@@ -90,14 +91,14 @@ impl From<Cause> for Lost {
 impl Channel {
     /// Creates a channel. `number` differs from channel to channel.
     pub(super) fn new(options: &MessageOptions, number: u64) -> Channel {
-        let mut masks = Masks::new(number);
-        let greeting = Greeting::begin(options, number, &mut masks);
+        let mut varying = Varying::new(number);
+        let greeting = Greeting::begin(options, number, &mut varying);
         let mut channel = Channel {
             outbox: Outbox::default(),
             inbox: Inbox::new(number as u32, !options.subscription.is_empty()),
             splitter: Splitter::new(&options.framing),
             greeting: Some(Box::new(greeting)),
-            masks,
+            varying,
             is_closed: false,
         };
         channel.end_greeting();
@@ -131,7 +132,7 @@ impl Channel {
         events: &mut Events,
     ) -> Result<&'a [u8], Cause> {
         let Some(greeting) = &mut self.greeting else { return Ok(bytes) };
-        let taken = greeting.receive(&protocol.options, bytes, &mut self.splitter, &mut self.masks)?;
+        let taken = greeting.receive(&protocol.options, bytes, &mut self.splitter, &mut self.varying)?;
         self.end_greeting();
         if self.greeting.is_none() {
             self.inbox.begin_pushes(at, events);
@@ -147,7 +148,7 @@ impl Channel {
         events: &mut Events,
     ) -> Result<(), Lost> {
         let mut rest = self.take_greeting(protocol, bytes, at, events)?;
-        let Channel { outbox, inbox, splitter, masks, .. } = self;
+        let Channel { outbox, inbox, splitter, varying, .. } = self;
         let Messages { options, books, .. } = protocol;
         inbox.begin_reading();
         let mut handled = Ok(());
@@ -162,13 +163,13 @@ impl Channel {
                 // A peer that does not read must not fill the memory.
                 Some(Control::Ping(_)) if outbox.is_backed_up() => return Err(Cause::BadMessage.into()),
                 Some(Control::Ping(payload)) => {
-                    outbox.push_untagged(|out| put_frame(Opcode::Pong, &payload, masks, out));
+                    outbox.push_untagged(|out| put_frame(Opcode::Pong, &payload, &mut varying.masks, out));
                 }
                 Some(Control::Close(code)) => {
                     *books.close_codes.entry(code).or_default() += 1;
                     let said = code.to_be_bytes();
                     let said = if code == NO_CODE { &[][..] } else { &said };
-                    outbox.push_untagged(|out| put_frame(Opcode::Close, said, masks, out));
+                    outbox.push_untagged(|out| put_frame(Opcode::Close, said, &mut varying.masks, out));
                     return Err(Lost { cause: Cause::ClosedBeforeAnswer, is_in_order: true });
                 }
             }
@@ -186,10 +187,12 @@ impl Conversation<Messages> for Channel {
         let is_made = protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
         let message = if is_made { &made } else { protocol.requests.bytes(request) };
         let options = &protocol.options;
-        let masks = &mut self.masks;
-        let starts = self.outbox.push(tag, |out| options.framing.put(message, masks, out));
+        let varying = &mut self.varying;
+        let starts = self.outbox.push(tag, |out| options.framing.put(message, varying, out));
         let is_measured = arrival.intended_start >= protocol.measured_from;
-        self.inbox.push(tag, starts, is_measured, options.matching.key_of(message))
+        // A field of FIX may get its value only now.
+        let compared = if let Matching::Fix(_) = options.matching { self.outbox.from(starts) } else { message };
+        self.inbox.push(tag, starts, is_measured, options.matching.key_of(compared))
     }
 
     fn output<'a>(&'a self, _: &'a Messages) -> &'a [u8] {
@@ -265,8 +268,8 @@ impl Conversation<Messages> for Channel {
     fn say_goodbye(&mut self, events: &mut Events) {
         self.inbox.end_pushes(false, events);
         if self.splitter.has_frames() {
-            let masks = &mut self.masks;
-            self.outbox.push_untagged(|out| put_frame(Opcode::Close, &NORMAL.to_be_bytes(), masks, out));
+            let varying = &mut self.varying;
+            self.outbox.push_untagged(|out| put_frame(Opcode::Close, &NORMAL.to_be_bytes(), &mut varying.masks, out));
         }
     }
 

@@ -4,9 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use memchr::memmem;
+use truetail_reactor::unix_ns;
 
+use super::fix;
 use super::limits::MAX_MESSAGE;
-use super::websocket::{Masks, Opcode, put_frame};
+use super::varying::Varying;
+use super::websocket::{Opcode, put_frame};
 
 /// Longest delimiter, in bytes.
 const MAX_DELIMITER: usize = 16;
@@ -30,24 +33,27 @@ pub enum Framing {
         /// True for text, which must be UTF-8; false for binary messages.
         is_text: bool,
     },
+    /// FIX: fields `TAG=VALUE`, within tags 8, 9 and 10.
+    Fix,
     /// The protocol of Redis, RESP2 and RESP3. A request is an array of strings.
     Redis,
 }
 
 /// Text that is no framing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is no framing; write line, crlf, nul, length:4be, length:2le, fixed:64 or delimiter:0d0a")]
+#[error("'{0}' is no framing; write line, crlf, nul, length:4be, length:2le, fixed:64, delimiter:0d0a or fix")]
 pub struct UnknownFraming(String);
 
 impl FromStr for Framing {
     type Err = UnknownFraming;
 
-    /// Reads `line`, `crlf`, `nul`, `delimiter:HEX`, `length:BYTES` with `be` or `le`, or `fixed:BYTES`.
+    /// Reads `line`, `crlf`, `nul`, `delimiter:HEX`, `length:BYTES` with `be` or `le`, `fixed:BYTES` or `fix`.
     fn from_str(text: &str) -> Result<Framing, UnknownFraming> {
         let (kind, value) = text.split_once(':').unwrap_or((text, ""));
         let framing = match kind {
             "line" if value.is_empty() => Some(Framing::Delimiter(b"\n".to_vec())),
             "crlf" if value.is_empty() => Some(Framing::Delimiter(b"\r\n".to_vec())),
+            "fix" if value.is_empty() => Some(Framing::Fix),
             "nul" if value.is_empty() => Some(Framing::Delimiter(vec![0])),
             "delimiter" => {
                 bytes_of_hex(value).filter(|bytes| (1..=MAX_DELIMITER).contains(&bytes.len())).map(Framing::Delimiter)
@@ -98,6 +104,7 @@ impl fmt::Display for Framing {
             Framing::Fixed(bytes) => write!(f, "fixed:{bytes}"),
             Framing::WebSocket { is_text: true } => f.write_str("websocket"),
             Framing::WebSocket { is_text: false } => f.write_str("websocket-binary"),
+            Framing::Fix => f.write_str("fix"),
             Framing::Redis => f.write_str("redis"),
         }
     }
@@ -118,6 +125,7 @@ impl Framing {
             Framing::Fixed(bytes) if length != u64::from(*bytes) => {
                 Some(format!("the message has {length} bytes, and --framing {self} wants {bytes}"))
             }
+            Framing::Fix => fix::refuses(message),
             Framing::WebSocket { is_text: true } => {
                 let end = std::str::from_utf8(message).err()?.valid_up_to();
                 Some(format!("byte {end} of the message is no UTF-8, which a text needs; give it with --data-hex"))
@@ -126,12 +134,15 @@ impl Framing {
         }
     }
 
-    /// Appends a message to `out`, framed. `masks` belong to the channel. A request to Redis is framed already: see
+    /// Appends a message to `out`, framed. `varying` belongs to the channel. A request to Redis is framed already: see
     /// [`redis_command`].
     #[inline]
-    pub(super) fn put(&self, message: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
+    pub(super) fn put(&self, message: &[u8], varying: &mut Varying, out: &mut Vec<u8>) {
         if let Framing::WebSocket { is_text } = *self {
-            return put_frame(if is_text { Opcode::Text } else { Opcode::Binary }, message, masks, out);
+            return put_frame(if is_text { Opcode::Text } else { Opcode::Binary }, message, &mut varying.masks, out);
+        }
+        if *self == Framing::Fix {
+            return fix::put(message, varying.next_number(), unix_ns(), out);
         }
         if let Framing::Length { bytes, big_endian } = *self {
             let length = message.len() as u64;
@@ -207,7 +218,7 @@ mod tests {
     fn lengths_are_written_in_their_order() {
         let put = |framing: &str| {
             let mut out = Vec::new();
-            framing.parse::<Framing>().unwrap().put(&[7; 258], &mut Masks::new(1), &mut out);
+            framing.parse::<Framing>().unwrap().put(&[7; 258], &mut Varying::new(1), &mut out);
             out[..out.len() - 258].to_vec()
         };
         assert_eq!(put("length:2be"), [1, 2]);

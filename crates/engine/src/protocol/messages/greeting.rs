@@ -8,7 +8,8 @@ use super::opening::Opening;
 use super::options::MessageOptions;
 use super::redis::{Redis, Reply};
 use super::splitter::Splitter;
-use super::websocket::{Handshake, Masks};
+use super::varying::Varying;
+use super::websocket::Handshake;
 
 /// The opening of one channel.
 #[derive(Debug)]
@@ -28,10 +29,10 @@ enum Awaited {
 
 impl Greeting {
     /// Begins an opening, which may be complete at once. `seed` differs from channel to channel.
-    pub(super) fn begin(options: &MessageOptions, seed: u64, masks: &mut Masks) -> Greeting {
+    pub(super) fn begin(options: &MessageOptions, seed: u64, varying: &mut Varying) -> Greeting {
         let mut out = Vec::new();
         let awaited = match &options.opening {
-            Opening::Nothing => Awaited::Hello(Hello::begin(options, masks, &mut out)),
+            Opening::Nothing => Awaited::Hello(Hello::begin(options, varying, &mut out)),
             Opening::WebSocket(request) => Awaited::WebSocket(Handshake::begin(request, seed, &mut out)),
             Opening::Redis(commands) => {
                 out = commands.concat();
@@ -76,17 +77,17 @@ impl Greeting {
         options: &MessageOptions,
         bytes: &[u8],
         splitter: &mut Splitter,
-        masks: &mut Masks,
+        varying: &mut Varying,
     ) -> Result<usize, Cause> {
         let framing = &options.framing;
         let mut taken = 0;
         if !matches!(self.awaited, Awaited::Hello(_)) {
             let Some(length) = self.receive_opening(options, bytes)? else { return Ok(bytes.len()) };
             taken = length;
-            self.awaited = Awaited::Hello(Hello::begin(options, masks, &mut self.out));
+            self.awaited = Awaited::Hello(Hello::begin(options, varying, &mut self.out));
         }
         let Awaited::Hello(hello) = &mut self.awaited else { return Ok(taken) };
-        Ok(taken + hello.receive(&bytes[taken..], HelloParts { framing, splitter, masks, out: &mut self.out })?)
+        Ok(taken + hello.receive(&bytes[taken..], HelloParts { framing, splitter, varying, out: &mut self.out })?)
     }
 
     /// Takes bytes of the protocol's own opening. Returns their number up to its end, once it is complete.

@@ -8,7 +8,8 @@ use super::framing::Framing;
 use super::options::MessageOptions;
 use super::redis::Reply;
 use super::splitter::{Control, Part, Splitter};
-use super::websocket::{Masks, Opcode, put_frame};
+use super::varying::Varying;
+use super::websocket::{Opcode, put_frame};
 
 /// Most bytes that a peer may send within an exchange: 1 MiB.
 const MAX_RECEIVED: usize = 1 << 20;
@@ -33,17 +34,17 @@ pub(super) struct Hello {
 pub(super) struct HelloParts<'a> {
     pub(super) framing: &'a Framing,
     pub(super) splitter: &'a mut Splitter,
-    pub(super) masks: &'a mut Masks,
+    pub(super) varying: &'a mut Varying,
     /// Bytes to send.
     pub(super) out: &'a mut Vec<u8>,
 }
 
 impl Hello {
     /// Begins the exchanges: appends everything up to the first wait to `out`.
-    pub(super) fn begin(options: &MessageOptions, masks: &mut Masks, out: &mut Vec<u8>) -> Hello {
+    pub(super) fn begin(options: &MessageOptions, varying: &mut Varying, out: &mut Vec<u8>) -> Hello {
         let exchanges = [options.hello.clone(), options.subscription.clone()];
         let mut hello = Hello { exchanges, at: 0, deadline: Timestamp::NEVER, received: 0, message: Vec::new() };
-        hello.send(&options.framing, masks, out);
+        hello.send(&options.framing, varying, out);
         hello
     }
 
@@ -53,12 +54,12 @@ impl Hello {
     }
 
     /// Appends the messages before the next wait.
-    fn send(&mut self, framing: &Framing, masks: &mut Masks, out: &mut Vec<u8>) {
+    fn send(&mut self, framing: &Framing, varying: &mut Varying, out: &mut Vec<u8>) {
         self.deadline = Timestamp::NEVER;
         while let Some(ExchangeStep::Send { message, is_binary }) = self.step() {
             let of_kind = Framing::WebSocket { is_text: !is_binary };
             let framing = if matches!(framing, Framing::WebSocket { .. }) { &of_kind } else { framing };
-            framing.put(message, masks, out);
+            framing.put(message, varying, out);
             self.at += 1;
         }
     }
@@ -89,7 +90,7 @@ impl Hello {
     /// # Errors
     /// [`Cause::HelloRefused`], and the errors of the framing.
     pub(super) fn receive(&mut self, bytes: &[u8], parts: HelloParts<'_>) -> Result<usize, Cause> {
-        let HelloParts { framing, splitter, masks, out } = parts;
+        let HelloParts { framing, splitter, varying, out } = parts;
         let mut rest = bytes;
         while !rest.is_empty() && !self.is_complete() {
             let before = rest.len();
@@ -106,7 +107,7 @@ impl Hello {
             }
             match splitter.take_control() {
                 None => {}
-                Some(Control::Ping(payload)) => put_frame(Opcode::Pong, &payload, masks, out),
+                Some(Control::Ping(payload)) => put_frame(Opcode::Pong, &payload, &mut varying.masks, out),
                 Some(Control::Close(_)) => return Err(Cause::HelloRefused),
             }
             if let Some(kind) = ended
@@ -114,7 +115,7 @@ impl Hello {
             {
                 self.at += 1;
                 self.message.clear();
-                self.send(framing, masks, out);
+                self.send(framing, varying, out);
             }
         }
         Ok(bytes.len() - rest.len())

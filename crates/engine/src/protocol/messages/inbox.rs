@@ -156,7 +156,7 @@ impl Inbox {
                 let first = self.waiting.front().copied().flatten().filter(|first| outbox.has_taken(first.starts));
                 self.current = match options.matching {
                     _ if is_push => Current::Push,
-                    Matching::Json(_) | Matching::Bytes { .. } => Current::Unknown,
+                    Matching::Json(_) | Matching::Bytes { .. } | Matching::Fix(_) => Current::Unknown,
                     Matching::Order if first.is_some() => Current::First,
                     Matching::Order | Matching::None => Current::Push,
                 };

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
+use super::fix;
 use super::limits::MAX_MESSAGE;
 
 /// The rule by which a reply finds its message.
@@ -16,6 +17,8 @@ pub enum Matching {
     None,
     /// Message and reply have the same JSON value at this pointer (RFC 6901).
     Json(String),
+    /// Message and reply have the same value of this field of FIX.
+    Fix(u32),
     /// Message and reply have the same bytes in this place of their content.
     Bytes {
         /// Bytes before them.
@@ -27,13 +30,13 @@ pub enum Matching {
 
 /// Text that is no rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is no rule to match replies; write order, json:/id, bytes:OFFSET:LENGTH or none")]
+#[error("'{0}' is no rule to match replies; write order, json:/id, bytes:OFFSET:LENGTH, fix:TAG or none")]
 pub struct UnknownMatching(String);
 
 impl FromStr for Matching {
     type Err = UnknownMatching;
 
-    /// Reads `order`, `none`, `json:POINTER` or `bytes:OFFSET:LENGTH`.
+    /// Reads `order`, `none`, `json:POINTER`, `bytes:OFFSET:LENGTH` or `fix:TAG`.
     fn from_str(text: &str) -> Result<Matching, UnknownMatching> {
         let number = |text: &str| text.parse().ok().filter(|number| (*number as u64) < MAX_MESSAGE);
         let bytes = |place: &str| {
@@ -48,6 +51,7 @@ impl FromStr for Matching {
                 Some(Matching::Json(pointer.to_owned()))
             }
             Some(("bytes", place)) => bytes(place),
+            Some(("fix", tag)) if tag.bytes().all(|byte| byte.is_ascii_digit()) => tag.parse().ok().map(Matching::Fix),
             _ => None,
         };
         matching.ok_or_else(|| UnknownMatching(text.to_owned()))
@@ -60,6 +64,7 @@ impl fmt::Display for Matching {
         match self {
             Matching::Order => f.write_str("order"),
             Matching::None => f.write_str("none"),
+            Matching::Fix(tag) => write!(f, "fix:{tag}"),
             Matching::Json(pointer) => write!(f, "json:{pointer}"),
             Matching::Bytes { offset, length } => write!(f, "bytes:{offset}:{length}"),
         }
@@ -75,10 +80,11 @@ pub(super) enum Key {
 }
 
 impl Matching {
-    /// Returns the key of a message, without its frame; `None` without a key, or if no key is compared.
+    /// Returns the key of a message, without its frame, but of FIX with it. `None`: it has no key, or none is compared.
     pub(super) fn key_of(&self, message: &[u8]) -> Option<Key> {
         match self {
             Matching::Order | Matching::None => None,
+            Matching::Fix(tag) => fix::value(message, *tag).map(|value| Key::Bytes(value.into())),
             Matching::Bytes { offset, length } => {
                 message.get(*offset..offset + length).map(|bytes| Key::Bytes(bytes.into()))
             }
@@ -91,7 +97,11 @@ impl Matching {
 
     /// Returns true if a message has what this rule looks for. Messages without it could not be matched.
     pub fn finds_key(&self, message: &[u8]) -> bool {
-        matches!(self, Matching::Order | Matching::None) || self.key_of(message).is_some()
+        match self {
+            Matching::Order | Matching::None => true,
+            Matching::Fix(tag) => fix::has_field(message, *tag),
+            Matching::Json(_) | Matching::Bytes { .. } => self.key_of(message).is_some(),
+        }
     }
 }
 
@@ -101,12 +111,23 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_they_are_written() {
-        for text in ["order", "none", "json:/id", "json:/a/0/b", "json:", "bytes:0:8", "bytes:16:4"] {
+        for text in ["order", "none", "json:/id", "json:/a/0/b", "json:", "bytes:0:8", "bytes:16:4", "fix:11"] {
             assert_eq!(text.parse::<Matching>().unwrap().to_string(), text);
         }
-        for text in
-            ["", "nothing", "order:", "json", "json:id", "bytes:0", "bytes:0:0", "bytes:-1:2", "bytes:0:999999999999"]
-        {
+        for text in [
+            "",
+            "nothing",
+            "order:",
+            "json",
+            "json:id",
+            "bytes:0",
+            "bytes:0:0",
+            "bytes:-1:2",
+            "bytes:0:999999999999",
+            "fix:",
+            "fix:x",
+            "fix:-1",
+        ] {
             assert!(text.parse::<Matching>().is_err(), "{text}");
         }
     }

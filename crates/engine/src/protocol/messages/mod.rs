@@ -8,13 +8,15 @@
 //! | `inbox` | the messages that wait, and the reply that arrives |
 //! | `opening`, `greeting` | the opening of a channel: the handshake of WebSocket, a login; and its progress |
 //! | `exchange`, `hello` | messages that a user exchanges before the load, and the progress of a channel in them |
-//! | `framing`, `splitter`, `redis`, `websocket/` | the ends of messages |
+//! | `framing`, `splitter`, `redis`, `fix`, `websocket/` | the ends of messages |
+//! | `varying` | what differs from message to message |
 //! | `limits` | the longest message |
 //! | `options` | opening, framing and matching of a run |
 //! | `matching` | the message that a reply belongs to |
 
 mod conversation;
 mod exchange;
+mod fix;
 mod framing;
 mod greeting;
 mod hello;
@@ -26,6 +28,7 @@ mod options;
 mod outbox;
 mod redis;
 mod splitter;
+mod varying;
 mod websocket;
 
 pub(crate) use conversation::Messages;

@@ -53,6 +53,11 @@ impl Outbox {
         &self.bytes[self.gone..]
     }
 
+    /// Returns the bytes to send from the message on that starts there, of which the transport took none.
+    pub(super) fn from(&self, starts: u64) -> &[u8] {
+        &self.pending()[(starts - self.taken) as usize..]
+    }
+
     pub(super) fn is_backed_up(&self) -> bool {
         self.pending().len() >= MAX_UNSENT
     }

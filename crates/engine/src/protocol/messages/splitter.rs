@@ -3,6 +3,7 @@
 use memchr::memchr;
 use truetail_model::record::Cause;
 
+use super::fix::FixReader;
 use super::framing::Framing;
 use super::limits::MAX_MESSAGE;
 use super::redis::{self, Redis, Reply};
@@ -16,7 +17,7 @@ pub(super) enum Part<'a> {
         /// True if the message is no reply.
         is_push: bool,
     },
-    /// Content of the message, without its frame. Of Redis, the bytes as sent.
+    /// Content of the message, without its frame. Of Redis and FIX, the bytes as sent.
     Bytes(&'a [u8]),
     End {
         kind: Reply,
@@ -57,6 +58,7 @@ enum At {
     /// In a message of which this many bytes are missing.
     Missing(u64),
     Redis(Box<Redis>),
+    Fix(Box<FixReader>),
     WebSocket(Box<FrameReader>),
 }
 
@@ -131,6 +133,11 @@ impl Splitter {
                 sink(Part::Bytes(&all[..read]));
                 (read, *missing == 0)
             }
+            (At::Fix(reader), _) => {
+                let (read, is_over) = reader.feed(all)?;
+                sink(Part::Bytes(&all[..read]));
+                (read, is_over)
+            }
             (At::Redis(redis), _) => {
                 let (read, reply) = redis.feed(all)?;
                 sink(Part::Bytes(&all[..read]));
@@ -184,6 +191,7 @@ impl At {
             Framing::Delimiter(_) => At::Content { held: 0 },
             Framing::Length { bytes, .. } => At::Length { value: 0, missing: *bytes },
             Framing::Fixed(bytes) => At::Missing(u64::from(*bytes)),
+            Framing::Fix => At::Fix(Box::default()),
             Framing::Redis => At::Redis(Box::default()),
             Framing::WebSocket { .. } => At::WebSocket(Box::default()),
         }

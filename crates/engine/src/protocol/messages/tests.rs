@@ -246,11 +246,44 @@ fn messages_are_made_when_they_begin() {
     assert_eq!(client.answered(b"\x09{\"id\":11}\x08{\"id\":9}"), [11, 9]);
 }
 
+/// Returns a message of FIX.
+fn fix(fields: &str) -> Vec<u8> {
+    let body = fields.replace('|', "\x01");
+    let framed = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+    let sum = framed.bytes().fold(0_u8, u8::wrapping_add);
+    format!("{framed}10={sum:03}\x01").into_bytes()
+}
+
+#[test]
+fn test_requests_of_fix_find_their_heartbeats_in_any_order() {
+    let replies =
+        [fix("35=0|34=1|112=3|"), fix("35=0|34=2|"), fix("35=0|34=3|112=1|"), fix("35=0|34=4|112=2|")].concat();
+    for size in (1..40).chain([replies.len()]) {
+        let mut client = Client::new("fix", "fix:112", &[b"35=1|112=|49=A", b"35=1|49=B|112=x"]);
+        client.begin(0..2);
+        client.begin_at(0, 20);
+        client.send(usize::MAX);
+        let sent = String::from_utf8(client.sent.clone()).unwrap().replace('\x01', "|");
+        for (number, part) in ["|112=1|49=A|10=", "|49=B|112=2|10=", "|112=3|49=A|10="].iter().enumerate() {
+            assert!(sent.contains(part) && sent.contains(&format!("|35=1|34={}|52=", number + 1)), "{sent}");
+        }
+        let tags: Vec<_> = replies.chunks(size).flat_map(|piece| client.answered(piece)).collect();
+        assert_eq!((tags, client.channel.in_flight()), (vec![0, 0, 1], 0), "by {size}");
+        assert_eq!(client.protocol.take_message_books().unwrap().unmatched, 1, "the heartbeat without a test");
+    }
+    let mut client = Client::new("fix", "order", &[b"35=1|112="]);
+    client.begin(0..1);
+    client.send(usize::MAX);
+    let mut broken = fix("35=0|112=1|");
+    broken[20] ^= 1;
+    assert_eq!(client.receive(&broken).1, Flow::Close(Cause::BadMessage));
+}
+
 proptest! {
     /// Whatever a peer sends and however it is cut: no panic, each message ends once, and the same replies are found.
     #[test]
     fn any_bytes_are_read_the_same_however_they_are_cut(
-        framing in prop::sample::select(&["line", "crlf", "delimiter:0d0a0d", "length:1be", "length:2le", "fixed:3", "redis"][..]),
+        framing in prop::sample::select(&["line", "crlf", "delimiter:0d0a0d", "length:1be", "length:2le", "fixed:3", "redis", "fix"][..]),
         matching in prop::sample::select(&["order", "bytes:0:1", "json:"][..]),
         bytes in prop::collection::vec(prop::sample::select(&b"\r\n\0\x01\x02+-:$*19a"[..]), 0..80),
         size in 1usize..20,
