@@ -15,10 +15,10 @@ const LONGEST: usize = 4_096;
 pub(crate) struct EventArgs {
     /// Start this command during the run, and say how many requests it harmed and when p99 was back; repeatable.
     /// Quotes hold words together as in a shell, but no shell runs: variables, pipes and ~ are plain text
-    #[arg(long, value_name = "COMMAND", requires = "event_at", help_heading = "Traces")]
+    #[arg(long, value_name = "COMMAND", help_heading = "Traces")]
     pub event: Vec<EventCommand>,
     /// Time after the start of the run at which the command of --event is started; repeatable, in the same order
-    #[arg(long, value_name = "TIME", value_parser = length, requires = "event", help_heading = "Traces")]
+    #[arg(long, value_name = "TIME", value_parser = length, help_heading = "Traces")]
     pub event_at: Vec<Nanos>,
 }
 

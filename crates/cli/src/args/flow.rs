@@ -16,7 +16,7 @@ pub(crate) struct FlowArgs {
     pub flow: Vec<PathBuf>,
     /// Do what this Hurl file says once before the load, such as a login; what it captures is set for every session. It
     /// is not part of the load, and none of its requests is in the books
-    #[arg(long, value_name = "FILE.hurl", requires = "flow", help_heading = "Flows")]
+    #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub setup: Option<PathBuf>,
     #[command(flatten)]
     pub given: FlowInputs,
@@ -26,11 +26,11 @@ pub(crate) struct FlowArgs {
 #[derive(Args, Clone, Default, Debug)]
 pub(crate) struct FlowInputs {
     /// Set a variable of the flows for every session; repeatable
-    #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Flows")]
     pub variable: Vec<Variable>,
     /// Take the files that flows send from this folder and below it, in place of the folder of the flow; no flow reads
     /// files elsewhere
-    #[arg(long, value_name = "DIR", requires = "flow", help_heading = "Flows")]
+    #[arg(long, value_name = "DIR", help_heading = "Flows")]
     pub file_root: Option<PathBuf>,
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub replay: Option<PathBuf>,
     /// Replay this many times as fast, from 0.01 to 100; 0.5 is half as fast [default: 1]
-    #[arg(long, value_name = "FACTOR", value_parser = speed, requires = "replay", help_heading = "Load")]
+    #[arg(long, value_name = "FACTOR", value_parser = speed, help_heading = "Load")]
     pub speed: Option<f64>,
 }
 

@@ -84,8 +84,34 @@ pub(crate) fn definition_of<A: Args>() -> Command {
     A::augment_args(Command::new("truetail").no_binary_name(true))
 }
 
+/// Options with the one without which they have no meaning. It may be in truetail.toml, so that clap cannot check it.
+const NEEDS: [(&str, &str); 12] = [
+    ("setup", "flow"),
+    ("variable", "flow"),
+    ("file-root", "flow"),
+    ("speed", "replay"),
+    ("event", "event-at"),
+    ("event-at", "event"),
+    ("scrape-show", "scrape"),
+    ("script-allow", "script"),
+    ("server-timing-order", "server-timing"),
+    ("trace-header", "trace"),
+    ("trace-sampled", "trace"),
+    ("trace-link", "trace"),
+];
+
+/// Checks that each option has the one that it needs.
+///
+/// # Errors
+/// If one is missing.
+pub(crate) fn check_needs(given: &Given) -> Result<()> {
+    let missing = NEEDS.iter().find(|(name, needed)| given.contains_key(*name) && !given.contains_key(*needed));
+    missing.map_or(Ok(()), |(name, needed)| Err(usage_error(format!("--{name} needs --{needed} too; see --help"))))
+}
+
 /// Parses the words after `truetail run`.
 pub(crate) fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
+    check_needs(&given_in_run(&words)?)?;
     let typed = typed("run", &words);
     let mut args: RunArgs = parse_as(words)?;
     args.typed.words = typed;

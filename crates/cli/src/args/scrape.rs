@@ -18,7 +18,7 @@ pub(crate) struct ScrapeArgs {
     pub scrape: Vec<ScrapeTarget>,
     /// Draw the counters and gauges of this name on the page, with * for any text; repeatable. Usual ones, such as CPU
     /// seconds, are drawn anyway
-    #[arg(long, value_name = "PATTERN", requires = "scrape", help_heading = "Traces")]
+    #[arg(long, value_name = "PATTERN", help_heading = "Traces")]
     pub scrape_show: Vec<Pattern>,
 }
 

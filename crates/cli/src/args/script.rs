@@ -14,7 +14,7 @@ pub(crate) struct ScriptArgs {
     #[arg(conflicts_with_all = ["targets", "curl", "data_from", "flow", "replay", "http2", "trace"])]
     pub script: Option<PathBuf>,
     /// Let the script use files and programs: io, os, require, dofile and loadfile
-    #[arg(long, value_name = "WHAT", requires = "script", help_heading = "Request")]
+    #[arg(long, value_name = "WHAT", help_heading = "Request")]
     pub script_allow: Option<ScriptPower>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct ServerTimingArgs {
     #[arg(value_parser = sources, help_heading = "Traces")]
     pub server_timing: Vec<Sources>,
     /// Parts that contain others, outermost first, such as 'edge > app > db': a time within another is counted once
-    #[arg(long, value_name = "ORDER", value_parser = order, requires = "server_timing", help_heading = "Traces")]
+    #[arg(long, value_name = "ORDER", value_parser = order, help_heading = "Traces")]
     pub server_timing_order: Vec<String>,
 }
 

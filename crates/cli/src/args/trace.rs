@@ -13,13 +13,13 @@ pub(crate) struct TraceArgs {
     #[arg(long, help_heading = "Traces")]
     pub trace: bool,
     /// Header of the trace id: traceparent, of the W3C, or b3, of Zipkin [default: traceparent]
-    #[arg(long, value_name = "HEADER", value_parser = format, requires = "trace", help_heading = "Traces")]
+    #[arg(long, value_name = "HEADER", value_parser = format, help_heading = "Traces")]
     pub trace_header: Option<TraceFormat>,
     /// Share of the requests that ask for their trace to be recorded, such as 1%, or all [default: all]
-    #[arg(long, value_name = "SHARE", value_parser = share, requires = "trace", help_heading = "Traces")]
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = "Traces")]
     pub trace_sampled: Option<f64>,
     /// Address of the page that shows a trace, with {id} for the trace id: http://127.0.0.1:16686/trace/{id}
-    #[arg(long, value_name = "URL", value_parser = link, requires = "trace", help_heading = "Traces")]
+    #[arg(long, value_name = "URL", value_parser = link, help_heading = "Traces")]
     pub trace_link: Option<String>,
 }
 

@@ -16,7 +16,7 @@ use truetail_engine::without_credentials;
 use crate::args::capacity::CapacityArgs;
 use crate::args::run::RunArgs;
 use crate::args::run_options::{
-    Given, definition_of, given, given_in_run, parse_as, parse_run, typed as as_typed, words_of,
+    Given, check_needs, definition_of, given, given_in_run, parse_as, parse_run, typed as as_typed, words_of,
 };
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use file::{ConfigFile, is_name};
@@ -33,6 +33,7 @@ const NAME: &str = "truetail.toml";
 pub(crate) fn complete(args: RunArgs) -> Result<RunArgs> {
     let name = args.url.clone().filter(|url| is_name(url));
     if name.is_none() && has_target(&args) && args.config.is_none() {
+        check_needs(&given_in_run(args.typed.words.iter().skip(1))?)?;
         return Ok(args);
     }
     let (file, shown) = read(&args, name.as_deref())?;

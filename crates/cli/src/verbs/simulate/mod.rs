@@ -58,6 +58,9 @@ fn option_of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static st
 
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
+    if args.flow.is_empty() && (!args.given.variable.is_empty() || args.given.file_root.is_some()) {
+        return Err(usage_error("--variable and --file-root need --flow too; see --help"));
+    }
     let read = |file: &PathBuf| flow::read(file, &args.given.variable, args.given.file_root.as_deref(), |_| Ok(None));
     let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
     let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
