@@ -52,6 +52,7 @@ mod layout;
 mod ledger;
 mod look;
 mod never_sent;
+mod outlines;
 mod over_time;
 mod percentiles;
 mod picture;

@@ -1,13 +1,10 @@
 //! Renders SVG as PNG, with the built-in fonts only.
 
-use std::sync::{Arc, OnceLock};
-
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{self, fontdb};
+use resvg::usvg;
 
-/// Inter, under the SIL Open Font License (`fonts/OFL.txt`), reduced to Latin and a few signs.
-const FONTS: [&[u8]; 2] =
-    [include_bytes!("../../fonts/Inter-Regular.ttf"), include_bytes!("../../fonts/Inter-SemiBold.ttf")];
+use super::outlines::outlined;
+
 /// Pixels per unit.
 const DENSITY: f32 = 2.0;
 
@@ -31,24 +28,14 @@ pub enum PngError {
 }
 
 pub(super) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
-    let options = usvg::Options { fontdb: fonts(), font_family: "Inter".to_owned(), ..usvg::Options::default() };
-    let tree = usvg::Tree::from_str(svg, &options)?;
+    let svg = outlined(svg).map_err(usvg::Error::ParsingFailed)?;
+    let tree = usvg::Tree::from_str(&svg, &usvg::Options::default())?;
     let side = |units: f32| (units * DENSITY).ceil() as u32;
     let width = side(tree.size().width());
     let height = side(tree.size().height());
     let mut pixels = Pixmap::new(width, height).ok_or(PngError::TooLarge { width, height })?;
     resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());
     pixels.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
-}
-
-fn fonts() -> Arc<fontdb::Database> {
-    static LOADED: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
-    let load = || {
-        let mut database = fontdb::Database::new();
-        FONTS.iter().for_each(|font| database.load_font_data(font.to_vec()));
-        Arc::new(database)
-    };
-    Arc::clone(LOADED.get_or_init(load))
 }
 
 #[cfg(test)]
