@@ -67,7 +67,7 @@ fn group() -> String {
         + &element("HTTPSamplerProxy", "login", &login, &login_children)
         + &element("TransactionController", "shop", "", &transaction)
         + &element("IfController", "sometimes", "", &element("HTTPSamplerProxy", "rare", &items, ""))
-        + &"<HTTPSamplerProxy testname=\"off\" enabled=\"false\"/><hashTree/>";
+        + "<HTTPSamplerProxy testname=\"off\" enabled=\"false\"/><hashTree/>";
     let schedule = strings(&[("OpenModelThreadGroup.schedule", "rate(${size}/s) random_arrivals(10 s)")]);
     element("OpenModelThreadGroup", "Main group", &schedule, &children)
 }

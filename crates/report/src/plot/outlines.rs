@@ -1,7 +1,7 @@
 //! Texts of a picture as outlines of their glyphs, so that drawing needs no engine for fonts and scripts.
 //!
-//! Characters are set one after the other by their advances, without kerning. That is enough for Latin text and numbers,
-//! which is all that the built-in fonts have.
+//! Characters are set one after the other by their advances, without kerning. That is enough for Latin text and
+//! numbers, which is all that the built-in fonts have.
 
 use std::fmt::Write as _;
 
