@@ -85,7 +85,7 @@ pub(crate) fn definition_of<A: Args>() -> Command {
 }
 
 /// Options with the one without which they have no meaning. It may be in truetail.toml, so that clap cannot check it.
-const NEEDS: [(&str, &str); 12] = [
+const NEEDS: [(&str, &str); 14] = [
     ("setup", "flow"),
     ("variable", "flow"),
     ("file-root", "flow"),
@@ -95,6 +95,8 @@ const NEEDS: [(&str, &str); 12] = [
     ("scrape-show", "scrape"),
     ("script-allow", "script"),
     ("server-timing-order", "server-timing"),
+    ("otlp-receive", "trace"),
+    ("otlp-grace", "otlp-receive"),
     ("trace-header", "trace"),
     ("trace-sampled", "trace"),
     ("trace-link", "trace"),
