@@ -3,7 +3,7 @@
 use truetail_model::record::CompactHistogram;
 use truetail_model::time::Nanos;
 use truetail_run::{
-    Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StreamFacts, StreamFindings, StreamTime,
+    Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StampBooks, StreamFacts, StreamFindings, StreamTime,
 };
 
 use crate::distribution::{distribution, quantile_of};
@@ -103,6 +103,8 @@ pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -
         last_event_time: stream_distribution(streams, StreamTime::LastEvent),
         event_gap: of(StreamMetric::EventGap),
         longest_gap: of(StreamMetric::LongestGap),
+        push_delay: streams.stamps.as_ref().map(|_| stream_distribution(streams, StreamTime::PushDelay)),
+        push_delay_bound_ns: streams.stamps.as_ref().map(StampBooks::bound_ns),
         llm: streams.llm.as_ref().map(|llm| LlmFindings {
             first_content_time: of(StreamMetric::FirstContent),
             first_content_service_time: stream_distribution(streams, StreamTime::FirstContentService),

@@ -27,9 +27,9 @@ pub use facts::{
     ReportedTimes, RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams,
     Scrape, ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts, SessionPart,
     SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, SpanBooks,
-    StartFacts, StatedQuantile, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading,
-    StreamTally, StreamTime, StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts,
-    TraceFacts, UniqueNames, UnmeasuredContent, first_failed, split_origin,
+    StampBooks, StampUnit, StartFacts, StatedQuantile, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind,
+    StreamReading, StreamTally, StreamTime, StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing,
+    TokenCounts, TraceFacts, UniqueNames, UnmeasuredContent, first_failed, split_origin,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,

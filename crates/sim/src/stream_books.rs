@@ -36,6 +36,7 @@ impl StreamBooks {
             bytes: None,
             coalesced_gaps: 0,
             listened_ns: None,
+            stamps: None,
             stalls: 0,
             llm: None,
             times: StreamTimes::default(),

@@ -1,7 +1,8 @@
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::Nanos;
 use truetail_run::{
-    GapMap, LlmFacts, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime, StreamTimes,
+    GapMap, LlmFacts, StampBooks, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
+    StreamTimes,
 };
 
 use crate::options::StreamOptions;
@@ -21,6 +22,8 @@ pub(crate) struct StreamResults {
     pub(crate) stalls: u64,
     /// Sum of the times that subscribed channels were listened to.
     pub(crate) listened: Nanos,
+    /// Books of the sender's times in pushes, if they are read.
+    pub(crate) stamps: Option<StampBooks>,
     /// Counts for language models, if answers are read as theirs.
     pub(crate) llm: Option<LlmFacts>,
     /// Data for charts.
@@ -42,6 +45,7 @@ impl StreamResults {
             coalesced_gaps: 0,
             stalls: 0,
             listened: Nanos::ZERO,
+            stamps: options.stamps.clone(),
             llm: options.llm.as_ref().map(|llm| LlmFacts {
                 by_client: llm.tokenizer.as_ref().map(Tokenizer::no_tokens),
                 ..LlmFacts::new(llm.api, objectives(&llm.slo))
@@ -73,6 +77,7 @@ impl StreamResults {
             coalesced_gaps: self.coalesced_gaps,
             stalls: self.stalls,
             listened_ns: (options.kind == StreamKind::Pushes).then_some(self.listened.0),
+            stamps: self.stamps.clone(),
             llm: self.llm.clone(),
             times,
             detail: Some(self.detail.clone()),

@@ -18,6 +18,7 @@
 //! | `observer` | the observer of one worker of the engine, which uses all of the above |
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items of a generator |
+//! | `stamp` | the sender's time in a push |
 //! | `pushes` | streams whose events are pushes on subscribed channels |
 
 #![warn(unreachable_pub)]
@@ -37,6 +38,7 @@ mod open_stream;
 mod options;
 mod pushes;
 mod slo;
+mod stamp;
 mod stream_run;
 mod tokenizer;
 mod uncounted;

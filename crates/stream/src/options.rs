@@ -2,7 +2,7 @@
 
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
-use truetail_run::{LlmApi, StreamKind};
+use truetail_run::{LlmApi, StampBooks, StreamKind};
 
 use crate::event_parser::MAX_DATA_BYTES;
 use crate::slo::Objective;
@@ -20,6 +20,8 @@ pub struct StreamOptions {
     /// Data of the end mark, without which a stream is not complete, unless a language model ended its answer. At most
     /// [`MAX_DATA_BYTES`]; blanks around it do not count.
     pub end_mark: Option<String>,
+    /// The sender's time in pushes: empty books of it.
+    pub stamps: Option<StampBooks>,
     /// Options for events of a language model; only with events that have data.
     pub llm: Option<LlmOptions>,
 }
@@ -47,7 +49,7 @@ impl LlmOptions {
 impl StreamOptions {
     /// Options for streams of this kind, without stalls, idle timeout or end mark.
     pub fn new(kind: StreamKind) -> StreamOptions {
-        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, llm: None }
+        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, stamps: None, llm: None }
     }
 
     /// Options for streams of a language model, which end with its mark.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, PushReader};
-use truetail_model::time::Timestamp;
-use truetail_run::EventMarks;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{EventMarks, StreamTime};
 
 use crate::all_found::CombinedResults;
 use crate::found::StreamResults;
 use crate::open_stream::{Clocks, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
+use crate::stamp::{MAX_PUSH, stamp};
 
 /// Follows the subscribed channels of one worker.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct PushObserver {
     found: StreamResults,
     channels: HashMap<u32, Listening>,
     now: ReadInstant,
+    /// Wall time of the run's origin.
+    origin_unix_ns: Option<u64>,
 }
 
 /// A subscribed channel. Its clocks begin with the measurement, or with its subscription if that is later.
@@ -30,6 +33,8 @@ struct Listening {
     clocks: Clocks,
     /// Times of its pushes; `None` if [`MAX_MARKED`] channels were open when it began.
     marks: Option<EventMarks>,
+    /// The push that is being received, if the sender's time is read.
+    push: Vec<u8>,
 }
 
 impl PushObserver {
@@ -46,11 +51,12 @@ impl PushObserver {
             all_found,
             channels: HashMap::new(),
             now: ReadInstant { number: 0, at: Timestamp::ZERO },
+            origin_unix_ns: None,
         }
     }
 
     fn end(&mut self, channel: u32, is_lost: bool) {
-        let Some(Listening { clocks, marks }) = self.channels.remove(&channel) else { return };
+        let Some(Listening { clocks, marks, .. }) = self.channels.remove(&channel) else { return };
         if self.now.at <= self.measure_from {
             return;
         }
@@ -66,7 +72,7 @@ impl PushReader for PushObserver {
     fn begin_channel(&mut self, channel: u32, at: Timestamp) {
         let marks = (self.channels.len() < MAX_MARKED).then(EventMarks::with_room);
         let clocks = Clocks::new(at.max(self.measure_from), true);
-        self.channels.insert(channel, Listening { clocks, marks });
+        self.channels.insert(channel, Listening { clocks, marks, push: Vec::new() });
     }
 
     fn push_part(&mut self, channel: u32, part: &[u8]) {
@@ -75,20 +81,51 @@ impl PushReader for PushObserver {
         {
             listening.clocks.touch(part.len(), self.now, &mut self.found);
         }
+        if self.options.stamps.is_some()
+            && let Some(Listening { push, .. }) = self.channels.get_mut(&channel)
+        {
+            // One byte more than is read tells that the push is too large.
+            push.extend_from_slice(&part[..part.len().min((MAX_PUSH + 1).saturating_sub(push.len()))]);
+        }
     }
 
     fn end_push(&mut self, channel: u32) {
         if self.now.at >= self.measure_from
-            && let Some(Listening { clocks, marks }) = self.channels.get_mut(&channel)
+            && let Some(Listening { clocks, marks, push }) = self.channels.get_mut(&channel)
         {
             mark(marks, clocks, self.now);
             clocks.event(self.now, &self.options, &mut self.found);
+            let arrived = self.origin_unix_ns.map(|origin| origin.saturating_add(self.now.at.0));
+            record_delay(push, arrived, &mut self.found);
         }
+        self.channels.get_mut(&channel).into_iter().for_each(|listening| listening.push.clear());
+    }
+
+    fn set_origin(&mut self, unix_ns: Option<u64>) {
+        self.origin_unix_ns = unix_ns;
     }
 
     fn end_channel(&mut self, channel: u32, is_lost: bool) {
         self.end(channel, is_lost);
     }
+}
+
+/// Records the time from the sender's time in a push to its arrival. A push that seems to have arrived before it was
+/// sent, by no more than the bound, took no time.
+fn record_delay(push: &[u8], arrived_unix_ns: Option<u64>, found: &mut StreamResults) {
+    let Some(books) = &mut found.stamps else { return };
+    let read = (push.len() <= MAX_PUSH).then(|| stamp(push, &books.pointer, books.unit)).flatten();
+    let Some((sent, arrived)) = read.zip(arrived_unix_ns) else {
+        books.unread += 1;
+        return;
+    };
+    books.step_ns = books.step_ns.min(sent.step_ns);
+    if sent.unix_ns > arrived.saturating_add(books.clock_bound_ns).saturating_add(sent.step_ns) {
+        books.contradictory += 1;
+        return;
+    }
+    books.read += 1;
+    found.record(StreamTime::PushDelay, Nanos(arrived.saturating_sub(sent.unix_ns)));
 }
 
 /// Answers to requests are no pushes, and are ignored.

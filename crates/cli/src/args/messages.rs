@@ -1,9 +1,12 @@
 //! Options of messages on channels.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use truetail_engine::{Framing, Matching};
+use truetail_model::time::Nanos;
+use truetail_run::StampUnit;
 
 /// Messages to a tcp, tls, ws or redis URL.
 #[derive(Args, Clone, Default, Debug)]
@@ -31,6 +34,55 @@ pub(crate) struct MessageArgs {
     /// a match is a push, and the pushes of each channel are a stream: gaps, longest gap, and with --stall stalls
     #[arg(long, value_name = "FILE", help_heading = "Messages")]
     pub subscribe: Option<PathBuf>,
+    /// The sender's time in each push, such as json:/ts, in --stamp-unit since 1970: the delay from then to its
+    /// arrival. Needs --subscribe, and a sender on this machine or --clock-bound
+    #[arg(long, value_name = "PLACE", help_heading = "Messages")]
+    pub stamp: Option<StampPlace>,
+    /// Unit of --stamp: ns, us, ms or s [default: ms]
+    #[arg(long, value_name = "UNIT", help_heading = "Messages")]
+    pub stamp_unit: Option<UnitName>,
+    /// The clock of the sender differs from that of this machine by at most this: each delay is known to this, and one
+    /// step of --stamp. 0s says that it is the same clock
+    #[arg(long, value_name = "TIME", help_heading = "Messages")]
+    pub clock_bound: Option<Nanos>,
+}
+
+/// `--stamp`: a pointer into JSON.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StampPlace(pub(crate) String);
+
+impl FromStr for StampPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<StampPlace, String> {
+        let pointer = text.strip_prefix("json:").filter(|pointer| pointer.is_empty() || pointer.starts_with('/'));
+        let problem = || format!("'{text}' is no place of a time; write json:/ts for the member ts");
+        pointer.map(|pointer| StampPlace(pointer.to_owned())).ok_or_else(problem)
+    }
+}
+
+/// `--stamp-unit`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum UnitName {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+}
+
+impl UnitName {
+    pub(crate) fn unit(self) -> StampUnit {
+        match self {
+            UnitName::Ns => StampUnit::Ns,
+            UnitName::Us => StampUnit::Us,
+            UnitName::Ms => StampUnit::Ms,
+            UnitName::S => StampUnit::S,
+        }
+    }
 }
 
 impl MessageArgs {
@@ -43,6 +95,9 @@ impl MessageArgs {
             ("--command", self.redis_command.is_some()),
             ("--hello", self.hello.is_some()),
             ("--subscribe", self.subscribe.is_some()),
+            ("--stamp", self.stamp.is_some()),
+            ("--stamp-unit", self.stamp_unit.is_some()),
+            ("--clock-bound", self.clock_bound.is_some()),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }

@@ -7,8 +7,11 @@ use truetail_requests::{
     Feed, Location, MessageContent, MessageSpec, parse_exchange, prepare_message, split_into_bytes,
 };
 
+use truetail_run::{StampBooks, StampUnit};
+
 use super::load::DEFAULT_SEED;
 use super::{input, request};
+use crate::args::messages::UnitName;
 use crate::args::run::RunArgs;
 use crate::args::stream::StreamName;
 use crate::error::{Result, usage_error};
@@ -71,6 +74,7 @@ pub(super) fn target(args: &RunArgs) -> Result<Target> {
     let messages = prepare_message(&spec, &options, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
     let mut target = Target::for_origin(messages, channel.origin, &request::way(args)?).map_err(request::refused)?;
     target.use_messages(options);
+    refuse_unknown_delays(args, &target)?;
     Ok(target)
 }
 
@@ -123,6 +127,36 @@ fn command(args: &RunArgs) -> Result<(Framing, MessageContent)> {
 pub(crate) fn read_pushes(args: &mut RunArgs) {
     if args.messages.subscribe.is_some() {
         args.streams.stream = Some(StreamName::Pushes);
+    }
+}
+
+/// Returns empty books of the sender's times in pushes, if they are read.
+pub(super) fn stamps(args: &RunArgs) -> Option<StampBooks> {
+    let bound = args.messages.clock_bound.unwrap_or_default();
+    let unit = args.messages.stamp_unit.map_or(StampUnit::Ms, UnitName::unit);
+    args.messages.stamp.as_ref().map(|place| StampBooks::new(place.0.clone(), unit, bound.0))
+}
+
+/// Refuses a sender's time without pushes, or from a clock about which nothing is known.
+fn refuse_unknown_delays(args: &RunArgs, target: &Target) -> Result<()> {
+    let messages = &args.messages;
+    if messages.stamp.is_none() {
+        let options =
+            [("--stamp-unit", messages.stamp_unit.is_some()), ("--clock-bound", messages.clock_bound.is_some())];
+        return match options.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(usage_error(format!("{option} is about the sender's time; add --stamp json:/ts"))),
+            None => Ok(()),
+        };
+    }
+    if messages.subscribe.is_none() {
+        return Err(usage_error("--stamp is read in pushes; ask for them with --subscribe FILE"));
+    }
+    match target.endpoints().iter().find(|endpoint| !endpoint.is_local()) {
+        Some(endpoint) if messages.clock_bound.is_none() => Err(usage_error(format!(
+            "--stamp: the sender at {endpoint} may have another clock, so the delay from its time is unknown; add --clock-bound \
+             with the most that the clocks differ, such as 2ms, or 0s for the same clock"
+        ))),
+        _ => Ok(()),
     }
 }
 

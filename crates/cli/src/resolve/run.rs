@@ -169,12 +169,14 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let of_messages = messages::notes(&args);
+    let stamps = messages::stamps(&args);
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).chain(of_messages).collect();
     let script = Script::load(&args, words_for_script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);
     let reading = stream::reading(&args.streams);
-    let streams = stream::streams(args.streams, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
+    let streams =
+        stream::streams(args.streams, stamps, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
     let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();

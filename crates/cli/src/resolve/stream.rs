@@ -7,7 +7,7 @@ use truetail_engine::Plan;
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream};
-use truetail_run::{LlmApi, StreamKind};
+use truetail_run::{LlmApi, StampBooks, StreamKind};
 use truetail_stream::{LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
 use super::input;
@@ -18,12 +18,14 @@ use crate::error::{Result, usage_error};
 /// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
 pub(crate) fn streams(
     args: StreamArgs,
+    stamps: Option<StampBooks>,
     objectives: Vec<Objective>,
     plan: &mut Plan,
     flows: Option<&Flows>,
     cut_warmup: bool,
 ) -> Result<Option<StreamRun>> {
     let Some(options) = options(args, objectives, flows, cut_warmup)? else { return Ok(None) };
+    let options = StreamOptions { stamps, ..options };
     let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     if let Some(flows) = flows {
         streams = streams.with_steps(flows.streams());

@@ -5,13 +5,15 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Time between two ticks, and the silence of the feed in its middle.
 const TICK: Duration = Duration::from_millis(10);
 const SILENCE: Duration = Duration::from_millis(300);
+/// Age of a tick when it is pushed.
+const DELAY: Duration = Duration::from_millis(70);
 /// Ticks of a channel.
 const TICKS: u64 = 60;
 
@@ -50,7 +52,9 @@ fn serve(mut socket: TcpStream, pushed: Arc<AtomicU64>, ends: bool) -> Option<()
     let mut first = Some(move || {
         for tick in 0..TICKS {
             thread::sleep(if tick == TICKS / 2 { SILENCE } else { TICK });
-            ticking.write_all(format!("{{\"tick\":{tick}}}\n").as_bytes()).ok()?;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+            let sent = (now - DELAY).as_micros();
+            ticking.write_all(format!("{{\"tick\":{tick},\"ts\":{sent}}}\n").as_bytes()).ok()?;
             pushed.fetch_add(1, Ordering::SeqCst);
         }
         ends.then(|| ticking.shutdown(std::net::Shutdown::Both)).map(|_| ())
@@ -72,8 +76,9 @@ fn pushes_are_the_events_of_a_stream_beside_messages() {
     let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
     let load = ["run", &feed.url, "-r", "50", "-d", "2s", "-c", "3", "--framing", "line", "--data", "{\"id\":{{seq}}}"];
     let more = ["--match", "json:/id", "--subscribe", subscribe, "--stall", "250ms", "--quiet", "--out", "run"];
+    let stamp = ["--stamp", "json:/ts", "--stamp-unit", "us"];
     let gates = ["--slo", "event-gap p90 < 250ms", "--html", "page.html"];
-    let output = dir.truetail(&[&load[..], &more, &gates].concat());
+    let output = dir.truetail(&[&load[..], &more, &stamp, &gates].concat());
     let run = assert_complete(&dir.path().join("run"));
     output.assert_code(&run, 0);
     assert_balanced(&run);
@@ -105,6 +110,12 @@ fn pushes_are_the_events_of_a_stream_beside_messages() {
         output.stdout
     );
     assert!(!output.stdout.contains("nobody asked for"), "{}", output.stdout);
+    // The clock is that of the test, so no delay can be shorter than the age of the tick.
+    let delay = &stream["push_delay"];
+    assert_eq!((&stream["stamps"]["read"], &delay["count"]), (&pushed.into(), &pushed.into()), "{stream}");
+    assert!(delay["min_ns"].as_u64() >= Some(DELAY.as_nanos() as u64 - 1_000), "{delay}");
+    assert_eq!(stream["push_delay_bound_ns"], 1_000, "one step of the times");
+    assert!(output.stdout.contains("delay from the time at /ts, in us: known to ±1.000µs"), "{}", output.stdout);
     let page = std::fs::read_to_string(dir.path().join("page.html")).expect("a page");
     assert!(page.contains("Pushes on subscribed channels"));
 }
@@ -125,6 +136,25 @@ fn channels_that_the_feed_closes_are_lost_streams() {
     assert!(count("cut") >= 2 && count("planned") == count("cut") + count("complete"), "{tally}");
     assert_eq!(run["stream"]["events"], run["messages"]["pushes"]);
     assert_eq!(run["messages"]["channels_lost"].as_u64(), Some(count("cut")));
+}
+
+#[test]
+fn a_delay_between_unknown_clocks_is_refused() {
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
+    for (url, more, part) in [
+        ("tcp://192.0.2.1:1", &["--stamp", "json:/ts"][..], "the sender at 192.0.2.1:1 may have another clock"),
+        ("tcp://127.0.0.1:1", &["--stamp", "ts"], "'ts' is no place of a time; write json:/ts"),
+        ("tcp://127.0.0.1:1", &["--clock-bound", "1ms"], "--clock-bound is about the sender's time; add --stamp"),
+    ] {
+        let load = ["run", url, "-r", "10", "-d", "1s", "--framing", "line", "--data", "x", "--match", "none"];
+        let output = dir.truetail(&[&load[..], &["--subscribe", subscribe], more].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{more:?}: {output:?}");
+        assert!(output.stderr.contains(part), "{more:?}: {output:?}");
+    }
+    let load = ["run", "tcp://127.0.0.1:1", "-r", "10", "-d", "1s", "--framing", "line", "--data", "x"];
+    let output = dir.truetail(&[&load[..], &["--stamp", "json:/ts"]].concat());
+    assert!(output.code == Some(2) && output.stderr.contains("ask for them with --subscribe"), "{output:?}");
 }
 
 #[test]

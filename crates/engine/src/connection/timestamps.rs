@@ -59,6 +59,15 @@ impl ClockCorrelation {
         self.convert(stamp, earliest, now)
     }
 
+    /// Returns the wall time of the run's origin, after comparing the clocks if the worker has slept; `None` if the
+    /// wall clock was set.
+    pub(crate) fn origin(&mut self, clock: &MonotonicClock) -> Option<u64> {
+        if self.stale || !ONCE_A_WAKE_UP {
+            self.refresh(clock);
+        }
+        self.origin.filter(|_| !self.doubtful)
+    }
+
     /// Returns how often the wall clock was set.
     pub(crate) fn steps(&self) -> u64 {
         self.steps

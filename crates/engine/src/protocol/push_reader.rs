@@ -12,6 +12,11 @@ pub trait PushReader {
     /// Called when a push is complete. It was in the read that
     /// [`AnswerReader::arrive`](super::observer::AnswerReader::arrive) told last.
     fn end_push(&mut self, channel: u32);
+    /// Tells the wall time of the origin of the run's clock, in nanoseconds since 1970; `None` if the wall clock
+    /// was set. Called before each read.
+    fn set_origin(&mut self, unix_ns: Option<u64>) {
+        let _ = unix_ns;
+    }
     /// Called when a channel ended, at the instant that `arrive` told last. `is_lost`: the peer ended it, or broke its
     /// framing.
     fn end_channel(&mut self, channel: u32, is_lost: bool);

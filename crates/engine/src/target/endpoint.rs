@@ -33,6 +33,14 @@ impl fmt::Display for Endpoint {
 }
 
 impl Endpoint {
+    /// Returns true if the endpoint is on this machine for certain.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Endpoint::Tcp(address) => address.ip().to_canonical().is_loopback(),
+            Endpoint::Unix(_) => true,
+        }
+    }
+
     pub(crate) fn domain(&self) -> Domain {
         match self {
             Endpoint::Tcp(address) => Domain::for_address(*address),

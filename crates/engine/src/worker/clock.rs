@@ -94,6 +94,11 @@ impl WorkerClock {
         self.correlation.instant(&self.clock, stamp, Timestamp::ZERO, now)
     }
 
+    /// Returns the wall time of the run's origin; `None` if the wall clock was set.
+    pub(super) fn origin_unix_ns(&mut self) -> Option<u64> {
+        self.correlation.origin(&self.clock)
+    }
+
     pub(super) fn is_before(&mut self, stamp: Option<WallTime>, instant: Timestamp) -> bool {
         self.correlation.is_before(&self.clock, stamp, instant)
     }

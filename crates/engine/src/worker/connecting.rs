@@ -122,6 +122,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Continues the opening that a protocol has of its own.
     pub(super) fn greet(&mut self, token: Token) {
         let now = self.clock.now();
+        if let Some(reader) = self.events.pushes() {
+            reader.set_origin(self.clock.origin_unix_ns());
+        }
         let connection = self.connections.pool.get(token.slot());
         let buffers = (&mut self.receiver.buffer[..], &mut self.receiver.decrypted);
         match connection.greet(&mut self.protocol, buffers, now, &mut self.events) {

@@ -95,6 +95,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         } else {
             (stamp, now)
         };
+        if let Some(reader) = self.events.pushes() {
+            reader.set_origin(self.clock.origin_unix_ns());
+        }
         let (bytes, failure) = connection.decrypt(&self.receiver.buffer[..count], &mut self.receiver.decrypted);
         connection.receive(&mut self.protocol, bytes, at, &mut self.events);
         let refused = failure.is_some_and(|failure| failure.alert && !failure.heard);

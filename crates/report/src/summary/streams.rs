@@ -2,7 +2,7 @@
 
 use truetail_analysis::figures;
 use truetail_model::time::NANOS_PER_SECOND;
-use truetail_run::{Distribution, Findings, LlmFacts, Run, StreamFacts, StreamKind, TokenCounts};
+use truetail_run::{Distribution, Findings, LlmFacts, Run, StampBooks, StreamFacts, StreamKind, TokenCounts};
 
 use super::labelled::LabelledText;
 use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
@@ -18,7 +18,8 @@ pub fn streams(run: &Run) -> Vec<LabelledText> {
     run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
         let name = if streams.reading.kind == StreamKind::Pushes { "Pushes" } else { "Streams" };
         let lines = [(name, ends(streams)), ("", events(streams))];
-        lines.into_iter().chain(streams.llm.iter().flat_map(of_llm)).collect()
+        let delays = streams.stamps.iter().flat_map(delays);
+        lines.into_iter().chain(delays).chain(streams.llm.iter().flat_map(of_llm)).collect()
     })
 }
 
@@ -141,6 +142,19 @@ fn rate_of_a_channel(streams: &StreamFacts) -> Option<String> {
     Some(format!("{rate} on each channel"))
 }
 
+/// Describes how far the delays of pushes are known.
+fn delays(stamps: &StampBooks) -> Vec<LabelledText> {
+    let bound = number::time(stamps.bound_ns());
+    let known = format!("delay from the time at {}, in {}: known to ±{bound}", stamps.pointer, stamps.unit);
+    let unread = format!("{} pushes without a time that can be read", number::count(stamps.unread));
+    let ahead = format!(
+        "{} pushes came before their time by more than that: the clocks differ by more, and their delay is unknown",
+        number::count(stamps.contradictory)
+    );
+    let told = [(true, known), (stamps.unread > 0, unread), (stamps.contradictory > 0, ahead)];
+    told.into_iter().filter(|(is_told, _)| *is_told).map(|(_, text)| ("", text)).collect()
+}
+
 fn ends(streams: &StreamFacts) -> String {
     let tally = streams.tally;
     if streams.reading.kind == StreamKind::Pushes {
@@ -197,6 +211,7 @@ pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
         ("gap", &streams.event_gap),
         ("longest gap", &streams.longest_gap),
     ];
+    let delay = streams.push_delay.iter().map(|times| ("delay", times));
     let of_llm = streams.llm.iter().flat_map(|llm| {
         [
             ("TTFT", &llm.first_content_time),
@@ -211,7 +226,7 @@ pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
             .chain(QUANTILES_OF_A_ROW.map(|q| at(times, q)))
             .collect()
     };
-    rows.into_iter().chain(of_llm).filter(|(_, times)| times.count > 0).map(row).collect()
+    rows.into_iter().chain(delay).chain(of_llm).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {

@@ -6,6 +6,7 @@ use super::llm::LlmFacts;
 use super::mix::{MixTarget, TargetBooks};
 use super::offered::OfferedLoad;
 use super::session_books::is_zero;
+use super::stamp::StampBooks;
 use super::stream_detail::StreamDetail;
 use super::stream_ending::StreamEnding;
 use super::stream_reading::{StreamKind, StreamReading};
@@ -30,6 +31,9 @@ pub struct StreamFacts {
     /// Sum of the times that subscribed channels were listened to; `None` for other streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listened_ns: Option<u64>,
+    /// Books of the sender's times in pushes; `None` without `--stamp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamps: Option<StampBooks>,
     /// Events and tokens of language models; `None` without `--llm`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmFacts>,
@@ -53,6 +57,7 @@ impl StreamFacts {
         sums.into_iter().for_each(|(sum, part)| *sum = sum.saturating_add(part));
         self.bytes = self.bytes.zip(other.bytes).map(|(sum, part)| sum.saturating_add(part));
         self.listened_ns = self.listened_ns.zip(other.listened_ns).map(|(sum, part)| sum.saturating_add(part));
+        self.stamps.iter_mut().zip(&other.stamps).for_each(|(sum, part)| sum.merge(part));
         self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
         // The detail of the whole is known only if every part has it.
@@ -71,7 +76,11 @@ impl StreamFacts {
             (Some(llm), Some(other)) => llm.is_alike(other),
             (one, other) => one.is_none() && other.is_none(),
         };
-        self.reading == other.reading && same_llm
+        let same_stamps = match (&self.stamps, &other.stamps) {
+            (Some(stamps), Some(other)) => stamps.is_alike(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        self.reading == other.reading && same_llm && same_stamps
     }
 
     /// Returns the planned requests for these streams, among `planned` arrivals; `None` without books of the targets,
@@ -120,6 +129,10 @@ impl StreamFacts {
         }
         if of(StreamTime::LongestGap) + of(StreamTime::LongestGapCensored) > begun {
             return Some("more streams have a longest gap than have an event".to_owned());
+        }
+        let (read, pushes) = self.stamps.as_ref().map_or((0, self.events), |stamps| (stamps.read, stamps.pushes()));
+        if (of(StreamTime::PushDelay), pushes) != (read, self.events) {
+            return Some(format!("{} pushes have a delay, and {read} of {pushes} a time", of(StreamTime::PushDelay)));
         }
         self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm, asked))
     }

@@ -21,6 +21,8 @@ pub enum StreamTime {
     LongestGap,
     /// The longest gap of a stream whose last gap no event ended.
     LongestGapCensored,
+    /// From the sender's time in a push to its arrival; differs from the truth by at most the bound of the books.
+    PushDelay,
     /// From the intended start to the first content of a language model.
     FirstContent,
     /// From the intended start to the end of an answer without content, if content might still have come.
@@ -39,7 +41,7 @@ pub enum StreamTime {
 
 impl StreamTime {
     /// All times, in the order of their declaration.
-    pub const ALL: [StreamTime; 15] = [
+    pub const ALL: [StreamTime; 16] = [
         StreamTime::FirstEvent,
         StreamTime::FirstEventCensored,
         StreamTime::FirstEventFailed,
@@ -48,6 +50,7 @@ impl StreamTime {
         StreamTime::EventGapCensored,
         StreamTime::LongestGap,
         StreamTime::LongestGapCensored,
+        StreamTime::PushDelay,
         StreamTime::FirstContent,
         StreamTime::FirstContentCensored,
         StreamTime::FirstContentFailed,
@@ -73,6 +76,7 @@ impl StreamTime {
             StreamTime::EventGapCensored => "event_gap_censored",
             StreamTime::LongestGap => "longest_gap",
             StreamTime::LongestGapCensored => "longest_gap_censored",
+            StreamTime::PushDelay => "push_delay",
             StreamTime::FirstContent => "first_content_time",
             StreamTime::FirstContentCensored => "first_content_time_censored",
             StreamTime::FirstContentFailed => "first_content_time_failed",

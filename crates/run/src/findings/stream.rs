@@ -15,6 +15,13 @@ pub struct StreamFindings {
     pub event_gap: Distribution,
     /// The longest gap of each stream that has a gap.
     pub longest_gap: Distribution,
+    /// From the sender's time in a push to its arrival; `None` without `--stamp`. The true delays differ by at most
+    /// `push_delay_bound_ns`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push_delay: Option<Distribution>,
+    /// Bound of the clocks, and one step of the sender's time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub push_delay_bound_ns: Option<u64>,
     /// Findings about language models; `None` without `--llm`.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmFindings>,

@@ -47,6 +47,7 @@ pub fn streams(planned: u64) -> StreamFacts {
         bytes: Some(12_345),
         coalesced_gaps: complete,
         listened_ns: None,
+        stamps: None,
         stalls: 7,
         llm: None,
         times: Default::default(),

@@ -1,6 +1,5 @@
 use proptest::prelude::*;
-use truetail_model::time::Nanos;
-use truetail_run::{StreamFacts, StreamKind, StreamTally, StreamTime};
+use truetail_run::{StampBooks, StampUnit, StreamFacts, StreamKind, StreamTally, StreamTime};
 
 use super::*;
 
@@ -8,7 +7,11 @@ const STALL: Nanos = Nanos(100);
 
 /// Lets an observer see this; measurement begins at 1,000.
 fn observed(see: impl FnOnce(&mut PushObserver)) -> StreamFacts {
-    let options = StreamOptions { stall: Some(STALL), ..StreamOptions::new(StreamKind::Pushes) };
+    observed_with(None, see)
+}
+
+fn observed_with(stamps: Option<StampBooks>, see: impl FnOnce(&mut PushObserver)) -> StreamFacts {
+    let options = StreamOptions { stall: Some(STALL), stamps, ..StreamOptions::new(StreamKind::Pushes) };
     let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
     let mut observer = PushObserver::new(options, Timestamp(1_000), Arc::clone(&all));
     see(&mut observer);
@@ -105,6 +108,39 @@ fn a_lost_channel_is_cut() {
     assert_eq!(facts.tally, StreamTally { planned: 2, cut: 2, ..StreamTally::default() });
     assert_eq!((facts.stalls, facts.listened_ns), (1, Some(210)));
     assert_eq!(only(&facts, StreamTime::FirstEventFailed), (1, Some(Nanos(10))));
+}
+
+/// The origin of the run's clock is the microsecond 5,000 since 1970.
+#[test]
+fn delays_count_from_the_senders_time_within_the_bound_of_the_clocks() {
+    let books = StampBooks::new("/ts".to_owned(), StampUnit::Us, 2_000);
+    let facts = observed_with(Some(books), |observer| {
+        observer.begin_channel(1, Timestamp(0));
+        push(observer, 1, 10_000);
+        observer.set_origin(Some(5_000_000));
+        for (at_us, text) in [
+            (20, r#"{"ts":5013}"#),
+            // Later than its arrival, within bound and step.
+            (30, r#"{"ts":5033}"#),
+            (40, r#"{"ts":5044}"#),
+            (50, r#"{"ts":"4050"}"#),
+            (60, "tick"),
+        ] {
+            observer.arrive(Timestamp(at_us * 1_000));
+            text.as_bytes().chunks(3).for_each(|part| observer.push_part(1, part));
+            observer.end_push(1);
+        }
+        observer.arrive(Timestamp(70_000));
+        (0..3).for_each(|_| observer.push_part(1, &[b' '; MAX_PUSH / 2]));
+        observer.push_part(1, br#"{"ts":5060}"#);
+        observer.end_push(1);
+        observer.finish(Timestamp(80_000));
+    });
+    let stamps = facts.stamps.as_ref().unwrap();
+    assert_eq!((stamps.read, stamps.unread, stamps.contradictory), (3, 3, 1));
+    assert_eq!((stamps.bound_ns(), facts.events), (3_000, 7));
+    let delays = facts.times.get(StreamTime::PushDelay);
+    assert_eq!((delays.min(), delays.max()), (Some(Nanos(0)), Some(Nanos(1_000_000))));
 }
 
 proptest! {

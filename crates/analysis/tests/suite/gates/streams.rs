@@ -17,6 +17,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
         bytes: Some(0),
         coalesced_gaps: 0,
         listened_ns: None,
+        stamps: None,
         stalls: 0,
         llm: None,
         times,
