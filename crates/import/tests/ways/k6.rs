@@ -135,7 +135,8 @@ fn users_have_no_rate_and_simple_scripts_no_flow() {
     );
     let entry = file(&one, "truetail.toml").split_once("\n\n").expect("an entry").1;
     let wanted = "[run.shop]\nurl = \"http://127.0.0.1:8080/a?b=c\"\ncheck = \"status == 200\"\nmodel = \"closed\"\n\
-        users = 10\nthink-time = \"500ms\"\nduration = \"30s\"\n";
+        users = 10\nthink-time = \"500ms\"\nduration = \"30s\"\n\
+        # changed: redirects are not followed, unlike in a flow\n";
     assert_eq!((entry, one.files.len()), (wanted, 1));
     let two = load(
         "import http from 'k6/http'; import { sleep } from 'k6';
@@ -143,9 +144,25 @@ fn users_have_no_rate_and_simple_scripts_no_flow() {
         export default function () { http.get('http://127.0.0.1:8080/a'); sleep(2); http.get('http://127.0.0.1:8080/b'); }",
     );
     let toml = file(&two, "truetail.toml");
-    assert!(toml.contains("flow = \"shop.hurl\"\n# not read: 1 user, then to 20 in 60s, to 0 in 10s. "), "{toml}");
+    assert!(
+        toml.contains("flow = \"shop.hurl\"\nduration = \"70s\"\n# not read: 1 user, then to 20 in 60s, to 0 in 10s. "),
+        "{toml}"
+    );
     assert!(two.notes.iter().any(|note| note == "choose a rate in truetail.toml, because users have none: shop"));
     assert_eq!(parsed(&two, "shop.hurl", &[]).requests_per_session(), 2);
+}
+
+#[test]
+fn what_comes_before_the_load_needs_a_flow() {
+    let load = load(
+        "import http from 'k6/http';
+        export const options = { vus: 10, duration: '60s' };
+        export function setup() { http.get('http://127.0.0.1:8080/status'); }
+        export default function () { http.get('http://127.0.0.1:8080/page'); }",
+    );
+    let toml = file(&load, "truetail.toml");
+    assert!(toml.contains("flow = \"shop.hurl\"\nsetup = \"setup.hurl\"\nduration = \"60s\"\n"), "{toml}");
+    assert!(file(&load, "setup.hurl").contains("GET http://127.0.0.1:8080/status\n"));
 }
 
 #[test]

@@ -123,7 +123,13 @@ impl Group {
     pub(super) fn entry(mut self, group: &Element) -> Entry {
         let mut load = self.load(group);
         load.keys.append(&mut self.keys);
-        Entry { name: plain_name(group.name.trim()), file: String::new(), session: self.session(), load }
+        Entry {
+            name: plain_name(group.name.trim()),
+            file: String::new(),
+            session: self.session(),
+            load,
+            has_setup: false,
+        }
     }
 
     fn load(&mut self, group: &Element) -> Load {

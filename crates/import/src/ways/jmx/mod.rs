@@ -42,7 +42,9 @@ pub fn load_of_jmx(bytes: &[u8], name: &str) -> Result<LoadFiles, ImportError> {
         plan.groups(&element.children, &scope);
     }
     let remarks = plan.remarks;
-    let common = Common { has_setup: plan.setup.is_some(), ..Common::default() };
+    let has_setup = plan.setup.is_some();
+    plan.entries.iter_mut().for_each(|entry| entry.has_setup = has_setup);
+    let common = Common::default();
     let converted = Converted {
         name: shown(name),
         marked: remarks.len(),

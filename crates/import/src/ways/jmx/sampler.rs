@@ -29,6 +29,7 @@ pub(super) fn read(sampler: &Element, scope: &Scope, variables: &mut Variables) 
         method => method,
     };
     let (query, body) = content(sampler, method, variables, &mut unread);
+    let follows = sampler.is("HTTPSampler.follow_redirects") || sampler.is("HTTPSampler.auto_redirects");
     let mut step = Step {
         name: name(scope, sampler),
         method: method.to_owned(),
@@ -40,8 +41,7 @@ pub(super) fn read(sampler: &Element, scope: &Scope, variables: &mut Variables) 
             .number(sampler.text("HTTPSampler.response_timeout"))
             .filter(|ms| *ms > 0.0)
             .map(|ms| duration(ms / 1000.0)),
-        redirects: (sampler.is("HTTPSampler.follow_redirects") || sampler.is("HTTPSampler.auto_redirects"))
-            .then_some(MAX_REDIRECTS),
+        redirects: Some(if follows { MAX_REDIRECTS } else { 0 }),
         variables: Vec::new(),
         delay: None,
         checks: Checks::default(),

@@ -70,7 +70,9 @@ pub fn load_of_k6(bytes: &[u8], name: &str) -> Result<LoadFiles, ImportError> {
         entries.push(entry(&script, scenario, &stem, &data, &setup.given));
     }
     let remarks = [start.marks, options.remarks].concat();
-    let common = Common { has_setup: !setup.steps.is_empty(), slo: options.slo, shared: options.shared };
+    let has_setup = !setup.steps.is_empty();
+    entries.iter_mut().for_each(|entry| entry.has_setup = has_setup);
+    let common = Common { slo: options.slo, shared: options.shared };
     let converted = Converted {
         name: shown(name),
         marked: remarks.len(),
@@ -99,7 +101,7 @@ fn entry(script: &Script<'_>, scenario: Scenario, stem: &str, data: &Value, give
     session.given.extend(given.clone());
     session.given.extend(scenario.variables);
     let file = if exec == "default" { stem.to_owned() } else { plain_name(exec) };
-    Entry { name: scenario.name, file: file + ".hurl", session, load: scenario.load }
+    Entry { name: scenario.name, file: file + ".hurl", session, load: scenario.load, has_setup: false }
 }
 
 /// Results of reading what comes before the first iteration.

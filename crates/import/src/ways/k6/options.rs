@@ -171,6 +171,9 @@ fn load_of(executor: &str, members: &Members) -> Load {
         "ramping-vus" => {
             let start = number("startVUs").or_else(|| number("vus")).unwrap_or(1.0);
             load.users = Some(Users { count: start, stages: Some(stages_text(get("stages"))) });
+            if let Some(ms) = length(get("stages")) {
+                load.text("duration", &duration(ms / 1000.0));
+            }
         }
         "constant-vus" | "shared-iterations" | "per-vu-iterations" => {
             let users = number("vus").unwrap_or(1.0);
@@ -204,6 +207,13 @@ fn profile(start: f64, stages: Option<&Value>, unit: f64) -> Option<String> {
         from = to;
     }
     (!parts.is_empty()).then(|| parts.join(","))
+}
+
+/// Returns the milliseconds that all stages last.
+fn length(stages: Option<&Value>) -> Option<f64> {
+    let Some(Value::List(stages)) = stages else { return None };
+    let lengths = stages.iter().map(|stage| stage.member("duration").and_then(milliseconds));
+    lengths.sum::<Option<f64>>().filter(|ms| *ms > 0.0)
 }
 
 fn stages_text(stages: Option<&Value>) -> String {

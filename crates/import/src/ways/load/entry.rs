@@ -12,12 +12,13 @@ pub(in crate::ways) struct Entry {
     pub(in crate::ways) file: String,
     pub(in crate::ways) session: Session,
     pub(in crate::ways) load: Load,
+    /// True if a flow comes before the load.
+    pub(in crate::ways) has_setup: bool,
 }
 
 /// Keys that all entries share.
 #[derive(Debug, Default)]
 pub(in crate::ways) struct Common {
-    pub(in crate::ways) has_setup: bool,
     pub(in crate::ways) slo: Vec<String>,
     /// Other keys with their values.
     pub(in crate::ways) shared: Vec<(&'static str, String)>,
@@ -72,7 +73,8 @@ impl Entry {
         let users = self.load.users.as_ref().filter(|users| users.stages.is_none())?;
         let [step] = self.session.steps.as_slice() else { return None };
         let pause = self.session.pause.as_deref();
-        let is_plain = step.delay.is_none()
+        let is_plain = !self.has_setup
+            && step.delay.is_none()
             && step.cookies.is_empty()
             && step.checks.captures.is_empty()
             && self.session.marked == 0
@@ -95,7 +97,7 @@ impl Entry {
             Some(keys) => keys.iter().for_each(|(name, value)| key(name, value)),
             None => key("flow", &quoted(&self.file)),
         }
-        if plain.is_none() && common.has_setup {
+        if plain.is_none() && self.has_setup {
             key("setup", &quoted("setup.hurl"));
         }
         self.load.keys.iter().chain(&common.shared).for_each(|(name, value)| key(name, value));
@@ -108,6 +110,9 @@ impl Entry {
             key("slo", &list(&common.slo));
         }
         let mut comment = |text: &str| out.push_str(&format!("# {text}\n"));
+        if plain.is_some() && self.session.steps.iter().any(|step| step.redirects != Some(0)) {
+            comment("changed: redirects are not followed, unlike in a flow");
+        }
         self.load.remarks.iter().for_each(|remark| comment(remark));
         self.missing().for_each(|name| comment(&format!("give a value: --variable {name}=VALUE")));
         if let (Some(users), None) = (&self.load.users, &plain) {
