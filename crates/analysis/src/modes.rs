@@ -23,7 +23,7 @@ const LONGER: f64 = 2.0;
 const FEWEST: usize = 20;
 /// … and its lowest share of the answers.
 const LOWEST_SHARE: f64 = 0.001;
-/// Most groups.
+/// Limit on the groups.
 const MOST: usize = 3;
 /// Probability of a group in a run without any, over all windows.
 const CHANCE: f64 = 1e-4;

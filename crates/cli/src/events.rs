@@ -19,9 +19,9 @@ use crate::error::{Result, runtime_error, usage_error};
 
 /// Time between two looks: whether the run has begun, and whether a command has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// Most commands of a run.
+/// Limit on the commands of a run.
 const MOST: usize = 32;
-/// Most bytes of a command's standard error that are kept.
+/// Limit on the bytes of a command's standard error that are kept.
 const SAID: u64 = 300;
 
 /// A command and its time since the origin of the run.

@@ -36,7 +36,7 @@ pub struct Plan {
     /// Reuse connections if the server allows it. Otherwise each request opens its own connection and must contain
     /// `Connection: close`. HTTP/2 ignores this and always reuses connections.
     pub keep_alive: bool,
-    /// Most requests in flight at once on one HTTP/2 connection; `None`: as many as the server allows.
+    /// Limit on the requests in flight at once on one HTTP/2 connection; `None`: as many as the server allows.
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and dropped.
     pub observer: Option<ObserverFactory>,
@@ -71,7 +71,7 @@ const DEFAULT_LOCAL_PORTS: u32 = 28_232;
 /// The limit on connections, and its reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EffectiveCap {
-    /// Most connections at once.
+    /// Limit on the connections at once.
     pub connections: u32,
     /// The reason for this limit.
     pub reason: CapReason,

@@ -3,9 +3,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use percent_encoding::percent_decode;
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, ObserverFactory, Trailers};
 
-/// Most bytes of an answer that are kept.
+/// Limit on the bytes of an answer that are kept.
 const MOST_KEPT: usize = 32 * 1024 * 1024;
-/// Most bytes of an error message that are kept.
+/// Limit on the bytes of an error message that are kept.
 const LONGEST_MESSAGE: usize = 1024;
 
 /// One answer that was kept.

@@ -9,8 +9,8 @@ use truetail_run::GrpcKind;
 
 use crate::method::CallMethod;
 
-/// Most bytes of an answer that are decoded, compressed or not. The body of a larger one is given to the reader as it
-/// came.
+/// Limit on the bytes of an answer that are decoded, compressed or not. The body of a larger one is given to the reader
+/// as it came.
 const MOST_DECODED: usize = 4 * 1024 * 1024;
 /// Room of a body that is kept from one answer to the next.
 const ROOM_KEPT: usize = 4 * 1024;

@@ -7,9 +7,9 @@ use prost_reflect::prost_types::FileDescriptorProto;
 use crate::method::framed;
 use crate::schema::{Schema, SchemaError, there_are, well_known};
 
-/// Most files of a schema.
+/// Limit on the files of a schema.
 const MAX_FILES: usize = 10_000;
-/// Most rounds of questions: each asks for all files that are known to be missing.
+/// Limit on the rounds of questions: each asks for all files that are known to be missing.
 const MAX_ROUNDS: usize = 64;
 const PREFIX: usize = 5;
 

@@ -5,7 +5,7 @@ use crate::schema::{Schema, SchemaError};
 
 /// Deepest message within a sample.
 const DEEPEST: usize = 4;
-/// Most fields of all messages of a sample together.
+/// Limit on the fields of all messages of a sample together.
 const MOST_FIELDS: usize = 200;
 
 /// What a schema says about a name, as texts.

@@ -13,7 +13,7 @@ use crate::tools::{self, Plan, Tool};
 
 /// Versions of the protocol that a client may choose, the newest last. 2025-03-26 demands batches, which are refused.
 const VERSIONS: [&str; 3] = ["2024-11-05", "2025-06-18", "2025-11-25"];
-/// Most calls that wait for the one that runs.
+/// Limit on the calls that wait for the one that runs.
 const MAX_WAITING: usize = 16;
 
 /// An order to the caller.

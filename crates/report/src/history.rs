@@ -10,7 +10,7 @@ use crate::json::pretty_json;
 use crate::number;
 use crate::style::Style;
 
-/// Most runs left out that the text names.
+/// Limit on the runs left out that the text names.
 const MOST_LISTED: usize = 20;
 
 /// A series of runs with the results of its conditions.

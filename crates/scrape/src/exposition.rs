@@ -6,13 +6,13 @@ use thiserror::Error;
 
 use crate::line::{self, Sample};
 
-/// Most bytes of a page.
+/// Limit on the bytes of a page.
 pub const MAX_BYTES: usize = 8 << 20;
-/// Most bytes of a line with a sample.
+/// Limit on the bytes of a line with a sample.
 const MAX_LINE: usize = 16 << 10;
-/// Most samples of a page.
+/// Limit on the samples of a page.
 const MAX_SAMPLES: usize = 100_000;
-/// Most letters of a wrong line in a message.
+/// Limit on the letters of a wrong line in a message.
 const EXCERPT: usize = 60;
 
 /// Kind of a metric.

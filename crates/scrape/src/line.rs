@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Most labels of a series.
+/// Limit on the labels of a series.
 const MAX_LABELS: usize = 64;
 
 /// Name and labels of a series.

@@ -6,7 +6,7 @@ use crate::exposition::{Exposition, Kind};
 use crate::line::{Sample, SeriesId};
 use crate::names::request_time_unit;
 
-/// Most buckets of a histogram, and most percentiles of a summary.
+/// Limit on the buckets of a histogram, and on the percentiles of a summary.
 const MAX_BOUNDS: usize = 250;
 
 /// A histogram or summary as a page has it, in the units of the service.

@@ -14,9 +14,9 @@ use crate::names::{Pattern, request_time_unit};
 use crate::times::times;
 use crate::tracks::Tracks;
 
-/// Most series of histograms and summaries of request times.
+/// Limit on the series of histograms and summaries of request times.
 const MAX_SERIES: usize = 512;
-/// Most metrics of request times in a result.
+/// Limit on the metrics of request times in a result.
 const MAX_METRICS: usize = 32;
 
 /// Metrics of a service, from a page before the run to one after it.

@@ -2,7 +2,7 @@
 
 use httparse::Status;
 
-/// Most header fields of a request.
+/// Limit on the header fields of a request.
 pub(crate) const MAX_FIELDS: usize = 100;
 
 /// Returns the length of the first request in `bytes`.

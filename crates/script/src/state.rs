@@ -13,11 +13,11 @@ use mlua::{
 use crate::error::ScriptError;
 use crate::shared::Output;
 
-/// Most memory of one state.
+/// Limit on the memory of one state.
 const MAX_MEMORY: usize = 64 << 20;
 /// Instructions between two looks at the budget.
 const LOOK: u32 = 10_000;
-/// Most looks in one call: ten million instructions.
+/// Limit on the looks in one call: ten million instructions.
 const MAX_LOOKS: u32 = 1_000;
 /// Time limit of `wrk.connect`.
 const CONNECT_TIME: Duration = Duration::from_secs(1);

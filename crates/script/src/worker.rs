@@ -12,7 +12,7 @@ use crate::pieces::first_length;
 use crate::shared::Shared;
 use crate::state::State;
 
-/// Most bytes of a body that `response` gets.
+/// Limit on the bytes of a body that `response` gets.
 const MAX_BODY: usize = 1 << 20;
 
 /// The script of one worker, which makes its requests and sees its answers.

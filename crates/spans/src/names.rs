@@ -8,7 +8,7 @@ use crate::span::Span;
 pub(crate) const OTHERS: &str = "other spans";
 /// Number of this name.
 pub(crate) const OTHER: u32 = 0;
-/// Most names that are told apart, and the longest service and span in letters.
+/// Limit on the names that are told apart, and the longest service and span in letters.
 const MOST: usize = 4_096;
 const LONGEST: usize = 40;
 

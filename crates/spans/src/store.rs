@@ -15,9 +15,9 @@ use crate::reported::reported;
 use crate::span::{Span, SpanSink};
 use crate::tree::KeptSpan;
 
-/// Most spans that are kept: 96 MiB.
+/// Limit on the spans that are kept: 96 MiB.
 const MAX_SPANS: usize = 1 << 21;
-/// Most spans of one trace.
+/// Limit on the spans of one trace.
 const MAX_SPANS_OF_TRACE: u32 = 1_000;
 /// Longest span: a week. A longer one is no part of a request.
 const LONGEST_NS: u64 = 7 * 86_400_000_000_000;

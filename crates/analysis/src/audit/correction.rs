@@ -29,13 +29,13 @@ fn correct_part(histogram: &Histogram, expected_interval: Nanos, largest: Nanos)
     (corrected, added.added)
 }
 
-/// Most values added for one value. If the correction calls for more, it takes larger steps and records several copies
-/// of each value, which bounds its running time.
+/// Limit on the values added for one value. If the correction calls for more, it takes larger steps and records several
+/// copies of each value, which bounds its running time.
 const MAX_STEPS: u64 = 100_000;
 /// After this many added values, each further value gets at most [`FEW_STEPS`].
 const MANY_STEPS: u64 = 100_000_000;
 const FEW_STEPS: u64 = 64;
-/// Most requests added to one file. Only a broken file asks for more, and the counters would overflow.
+/// Limit on the requests added to one file. Only a broken file asks for more, and the counters would overflow.
 const MAX_ADDED: u64 = 1 << 60;
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -124,7 +124,7 @@ impl Correction {
     }
 }
 
-/// Most intervals of time. Each is 1, 2, 4 … seconds long.
+/// Limit on the intervals of time. Each is 1, 2, 4 … seconds long.
 const MAX_INTERVALS: usize = 32;
 const SECOND: u64 = 1_000_000_000;
 

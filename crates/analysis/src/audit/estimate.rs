@@ -43,10 +43,10 @@ impl Missing {
     }
 }
 
-/// Most distinct values used for the missing requests of one stretch.
+/// Limit on the distinct values used for the missing requests of one stretch.
 const MAX_VALUES: u64 = 1_000;
 
-/// Most requests added in all. Only a broken file asks for more, and the counters would overflow.
+/// Limit on the requests added in all. Only a broken file asks for more, and the counters would overflow.
 const MAX_MISSING: f64 = (1u64 << 60) as f64;
 
 /// Returns `histogram` with the missing requests added, using estimate `which` of their counts.

@@ -12,11 +12,11 @@ use super::workers::Workers;
 /// Missing arrivals below this share of all do not matter. It is half of what a stall of 0.5 % of the run hides.
 pub(super) const MATERIAL: f64 = 0.0025;
 
-/// Most bins for starts and ends.
+/// Limit on the bins for starts and ends.
 const MAX_BINS: usize = 1 << 15;
 /// Bins wider than 2^25 ns (33.6 ms) hide stops. Before that, four times as many are allowed, enough for 73 minutes.
 const MORE_FROM: u32 = 25;
-/// Most bins for durations.
+/// Limit on the bins for durations.
 const MAX_BLOCKS: usize = 1 << 9;
 /// log2 of the first width of a bin: 65.5 µs.
 const FIRST_SHIFT: u32 = 16;

@@ -4,7 +4,7 @@ use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
-/// Most workers tracked individually.
+/// Limit on the workers tracked individually.
 const MAX_WORKERS: usize = 65_536;
 
 #[derive(Clone, Copy, Default, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::confidence_interval::less_rare;
 
-/// Most stretches: four for each cosine in use.
+/// Limit on the stretches: four for each cosine in use.
 const MAX_STRETCHES: usize = 120;
 /// Fewest requests in a stretch.
 const SMALLEST_STRETCH: usize = 4;

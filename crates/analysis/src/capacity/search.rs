@@ -25,7 +25,7 @@ const BRACKET_FACTOR: f64 = 2.0;
 const FIRST_PART: f64 = 0.6;
 /// Longest confirmation, in multiples of the full length.
 const LONGEST_CONFIRMATION: u64 = 8;
-/// Most probes of the same rate while the generator spoils it.
+/// Limit on the probes of the same rate while the generator spoils it.
 const MAX_SPOILT_PROBES: u32 = 2;
 /// One-sided error probability of a probe that only chooses the next rate. A wrong answer there costs time.
 const SEARCH_LEVEL: f64 = 0.1;

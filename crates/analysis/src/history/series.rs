@@ -9,7 +9,7 @@ use crate::compare::{ExpectedDifference, differences_except};
 
 /// Percentiles that are looked at.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Most runs that a series has: the newest.
+/// Limit on the runs that a series has: the newest.
 const MOST_RUNS: usize = 2_000;
 
 /// A saved run.

@@ -253,7 +253,7 @@ pub struct ServiceLane {
 }
 
 impl ServiceLane {
-    /// Most lanes of a run.
+    /// Limit on the lanes of a run.
     pub const MOST: usize = 12;
 }
 

@@ -22,7 +22,7 @@ use truetail_run::Run;
 use super::data::{PauseSpan, PausedSide};
 use super::time_axis::Grid;
 
-/// Most pauses to report. The longest are kept.
+/// Limit on the pauses to report. The longest are kept.
 const MAX_PAUSES: usize = 200;
 const SHORTEST_NS: u64 = 50_000_000;
 const MEDIAN_SILENCES: u64 = 40;

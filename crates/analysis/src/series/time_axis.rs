@@ -22,7 +22,7 @@ pub struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// Most columns of a run of any length.
+    /// Limit on the columns of a run of any length.
     pub const MAX_COLUMNS: usize = 600;
 
     /// Start of column `i`, in seconds since the origin. The first column starts at the end of the warm-up.
@@ -41,7 +41,7 @@ impl TimeAxis {
     }
 }
 
-/// Most columns if every single request is known …
+/// Limit on the columns if every single request is known …
 const MAX_FINE_COLUMNS: u64 = 240;
 /// … and fewest mean arrivals in a column shorter than a second.
 const ARRIVALS_IN_FINE_COLUMN: u64 = 10;

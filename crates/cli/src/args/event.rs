@@ -7,7 +7,7 @@ use truetail_model::time::Nanos;
 
 use super::values::length;
 
-/// Most letters of a command.
+/// Limit on the letters of a command.
 const LONGEST: usize = 4_096;
 
 /// Options of commands that a run starts.

@@ -20,7 +20,7 @@ const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l";
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Columns and rows of a terminal that does not report its size.
 const USUAL: (u16, u16) = (80, 24);
-/// Most columns and rows that are drawn.
+/// Limit on the columns and rows that are drawn.
 const LARGEST: (u16, u16) = (500, 200);
 /// Longest time that [`leave`] waits for a screen that is being written.
 const PATIENCE: Duration = Duration::from_millis(500);

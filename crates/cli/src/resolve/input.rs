@@ -10,7 +10,7 @@ use crate::error::{Result, runtime_error};
 
 /// First bytes of a gzip file.
 const GZIP: &[u8] = b"\x1f\x8b";
-/// Most bytes of an unpacked recording: 50 million arrivals.
+/// Limit on the bytes of an unpacked recording: 50 million arrivals.
 const LONGEST_RECORDING: u64 = 1 << 30;
 
 /// Returns the bytes of a file, or of standard input for `-`.

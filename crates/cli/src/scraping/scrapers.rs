@@ -13,7 +13,7 @@ use crate::background::BackgroundThread;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 
-/// Most services of a run.
+/// Limit on the services of a run.
 const MOST: usize = 16;
 
 /// Services that were read once, before the run.

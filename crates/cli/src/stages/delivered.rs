@@ -12,7 +12,7 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::resolve::run::{Printed, RunFiles};
 use crate::{gating, output, page, vllm};
 
-/// Most bytes of a packed run. Kubernetes keeps 10 MiB of a log, which also holds the lines before the run.
+/// Limit on the bytes of a packed run. Kubernetes keeps 10 MiB of a log, which also holds the lines before the run.
 const MAX_PACKED: usize = 8 << 20;
 
 /// Places that a result goes to, besides its folder and the files of its gates.

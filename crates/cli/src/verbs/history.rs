@@ -16,7 +16,7 @@ use crate::args::runs::{RunsPlaceArgs, WhichRunsArgs};
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-/// Most runs that are read: a series has fewer, and other loads may lie between its runs.
+/// Limit on the runs that are read: a series has fewer, and other loads may lie between its runs.
 const MOST_READ: usize = 10_000;
 
 /// Prints the changes of a series of runs.
@@ -83,7 +83,7 @@ fn like_the_newest(runs: Vec<SavedRun>) -> Vec<SavedRun> {
     }
 }
 
-/// Most runs of a baseline: more narrow the interval little, and each is read in full.
+/// Limit on the runs of a baseline: more narrow the interval little, and each is read in full.
 const MOST_IN_BASELINE: usize = 10;
 
 /// Returns the runs of A and of B for `truetail compare --baseline`. A has the runs with the label that are like B,

@@ -27,7 +27,7 @@ use test_requests::{Logged, check, check_answers, check_framing, write_targets};
 
 /// Arrivals of one run: many for each request.
 const ARRIVALS: &str = "300";
-/// Most connections at once.
+/// Limit on the connections at once.
 const CONNECTIONS: u64 = 6;
 /// Number of requests after which a server closes a connection, if told to.
 const MAX_REQUESTS_PER_CONNECTION: u32 = 7;

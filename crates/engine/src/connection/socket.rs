@@ -11,7 +11,7 @@ use truetail_reactor::sending;
 use super::timestamps::{self, WallTime};
 use crate::target::endpoint::{Endpoint, connect_cause};
 
-/// Most local ports that are tried for one connection.
+/// Limit on the local ports that are tried for one connection.
 const PORTS_TRIED: u32 = 64;
 
 /// Begins to connect to `endpoint` from the first free port that `pick` returns. Without one, the system chooses.

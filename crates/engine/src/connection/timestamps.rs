@@ -13,7 +13,7 @@ pub(crate) use truetail_reactor::{WallTime, stamps::*};
 const ONCE_A_WAKE_UP: bool = true;
 /// Longest time between the two readings of a pair. If it is longer, something came between them.
 const PAIR_WITHIN: Nanos = Nanos::from_micros(5);
-/// Most attempts at a pair whose readings were interrupted.
+/// Limit on the attempts at a pair whose readings were interrupted.
 const TRIES: u32 = 4;
 /// Difference in nanoseconds that shows a step of the clock: several times the possible difference of two pairs. Linux
 /// steers both clocks alike, so only a step moves them further apart. Without a step between, two instants of different

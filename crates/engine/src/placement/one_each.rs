@@ -9,7 +9,7 @@ use crate::protocol::Protocol;
 /// An idle connection for each request. Of those that the pool keeps, few stay warm.
 #[derive(Debug)]
 pub(crate) struct OneEach {
-    /// Most connections, to all origins together.
+    /// Limit on the connections, to all origins together.
     limit: u64,
 }
 

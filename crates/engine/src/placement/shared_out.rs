@@ -9,7 +9,7 @@ use crate::protocol::{Conversation, Protocol};
 /// Requests shared out over all connections to their origin.
 #[derive(Debug)]
 pub(crate) struct SharedOut {
-    /// Most connections to one origin.
+    /// Limit on the connections to one origin.
     limit: u64,
     by_origin: Vec<Live>,
 }

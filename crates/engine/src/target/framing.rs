@@ -1,7 +1,7 @@
 //! Headers that define the end of a request. The body determines them. A header that contradicts the body would make
 //! the server wait for bytes that never come, or take a part of one request for the next.
 
-/// Most characters of a value that an error shows.
+/// Limit on the characters of a value that an error shows.
 const SHOWN: usize = 40;
 
 /// Returns the reason why a request with a body of `body` bytes cannot have this header; `None` if it can. `body` is

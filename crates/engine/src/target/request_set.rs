@@ -21,7 +21,7 @@ use maker::Maker;
 pub use id::RequestId;
 pub use maker::MakeRequest;
 
-/// Most bytes of all requests of a run together: 1 GiB.
+/// Limit on the bytes of all requests of a run together: 1 GiB.
 pub const MAX_REQUEST_SET_BYTES: u64 = 1 << 30;
 
 /// Order of the use of data rows by arrivals.

@@ -14,8 +14,8 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 use super::options::TlsError;
 use super::signature_budget::{MAX_SIGNATURES, within_budget};
 
-/// Most certificates after the server's own that are searched for a chain. They are the first that are sent, because
-/// each vouches for the one before it. `n` certificates with one name form more than `n` factorial chains.
+/// Limit on the certificates after the server's own that are searched for a chain. They are the first that are sent,
+/// because each vouches for the one before it. `n` certificates with one name form more than `n` factorial chains.
 const MAX_INTERMEDIATES: usize = 6;
 
 /// Verifies servers. During the handshake, each server must prove that it has the key of its certificate, in all modes.

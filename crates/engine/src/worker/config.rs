@@ -18,7 +18,7 @@ pub(crate) struct WorkerConfig {
     pub(crate) requests: RequestSet,
     /// The request of each arrival is made when it is due.
     pub(crate) makes_requests: bool,
-    /// Most connections of this worker; see [`Placement::new`](crate::placement::Placement::new).
+    /// Limit on the connections of this worker; see [`Placement::new`](crate::placement::Placement::new).
     pub(crate) most_connections: u64,
     pub(crate) timeout: Option<Nanos>,
     /// True if the kernel stamps the arrival of answers.

@@ -13,7 +13,7 @@ use crate::checkpoint::Mailbox;
 use crate::live::Live;
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// Most records that are written at once, which takes a few microseconds.
+/// Limit on the records that are written at once, which takes a few microseconds.
 const MAX_ENTRIES_PER_TURN: usize = 64;
 
 /// Reads the histogram buckets of a batch of records before writing them. A processor fetches many cache lines at once

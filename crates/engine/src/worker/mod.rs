@@ -62,7 +62,7 @@ pub(crate) use pause_detector::PauseDetector;
 use receiver::Receiver;
 use sleeping::{SleepSettings, Sleeper, Wait};
 
-/// Most reports taken from the reactor at once.
+/// Limit on the reports taken from the reactor at once.
 const REPORTS: usize = 256;
 
 /// Next action after the due requests were started.

@@ -7,7 +7,7 @@ use crate::placement::{Placement, Requester};
 use crate::protocol::{Beginning, Conversation, Protocol, Tag};
 use crate::worker_instant::WorkerInstant;
 
-/// Most waiting requests that are placed in a row. The next turn of the worker places the rest.
+/// Limit on the waiting requests that are placed in a row. The next turn of the worker places the rest.
 pub(super) const PLACED_IN_A_ROW: u32 = 256;
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {

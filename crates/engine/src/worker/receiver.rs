@@ -6,9 +6,10 @@ use crate::connection::Token;
 
 /// Size of the buffer that all connections of a worker share. Nothing stays in it between reads.
 pub(super) const READ_BUFFER: usize = 64 * 1024;
-/// Most reads in a row from one connection. Then others have their turn, so that a long answer does not delay them.
+/// Limit on the reads in a row from one connection. Then others have their turn, so that a long answer does not delay
+/// them.
 pub(super) const READS_IN_A_ROW: u32 = 4;
-/// Most reads from a connection that is given up: together more than a socket buffer holds.
+/// Limit on the reads from a connection that is given up: together more than a socket buffer holds.
 pub(super) const READS_AT_LAST: u32 = 256;
 /// Longest time that a worker reads, starts or gives up requests before it checks clock, schedule and control.
 pub(super) const LONGEST_TURN: Nanos = Nanos::from_millis(2);

@@ -11,10 +11,10 @@ use crate::placement::Placement;
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestId;
 
-/// Most starts in a row before answers are read again, so that catching up does not delay their times.
+/// Limit on the starts in a row before answers are read again, so that catching up does not delay their times.
 const STARTS_IN_A_ROW: u32 = 32;
-/// Most starts in a row if starts come in batches, and for users who wait for their answers. Reading many answers and
-/// then sending all due requests costs less than alternating.
+/// Limit on the starts in a row if starts come in batches, and for users who wait for their answers. Reading many
+/// answers and then sending all due requests costs less than alternating.
 const BATCH: u32 = REPORTS as u32;
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {

@@ -11,8 +11,8 @@ use crate::origins::mixed;
 use crate::support::raw_http2::{DATA, HEADERS, PING, SETTINGS, frame};
 use crate::support::{Act, Puppet, TIMEOUT, ok, open, run, run_with};
 
-/// Most time from the end of the drain to the end of the run. The worker needs 0.1 s of processor time, and a busy
-/// machine gives it a tenth of one processor. Reading everything that is available would take minutes.
+/// Limit on the time from the end of the drain to the end of the run. The worker needs 0.1 s of processor time, and a
+/// busy machine gives it a tenth of one processor. Reading everything that is available would take minutes.
 const SLACK: Nanos = Nanos::from_secs(10);
 
 /// Sends `first` on each connection after a request, and then `again` without end.

@@ -136,7 +136,7 @@ pub enum Act {
 /// A socket that can be made slow.
 struct Wire {
     socket: TcpStream,
-    /// Most bytes of one write.
+    /// Limit on the bytes of one write.
     most: usize,
 }
 

@@ -15,9 +15,9 @@ use crate::figure::script_json;
 use crate::site::SitePlace;
 use crate::text::visible;
 
-/// Most runs named that cannot be read.
+/// Limit on the runs named that cannot be read.
 const MOST_UNREADABLE: usize = 20;
-/// Most labels shown in a row.
+/// Limit on the labels shown in a row.
 const MOST_TAGS: usize = 6;
 
 /// The content of a page of the list.

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 
 use super::links::encoded;
 
-/// Most fields of a query that are read.
+/// Limit on the fields of a query that are read.
 const MOST_FIELDS: usize = 64;
 
 /// Conditions on runs, their order, and a page of the list, as texts that a user gave. An empty text is no condition.

@@ -13,7 +13,7 @@ use crate::site::SitePlace;
 use crate::table::Table;
 use crate::text::clipped;
 
-/// Most runs in the table: the newest.
+/// Limit on the runs in the table: the newest.
 const MOST_LISTED: usize = 500;
 const LONGEST_HEADING: usize = 300;
 

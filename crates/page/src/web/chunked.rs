@@ -4,7 +4,7 @@ use httparse::Status;
 
 use super::no_request::{NoRequest, TOO_LONG};
 
-/// Most bytes of the line before a chunk, and of all trailer fields.
+/// Limit on the bytes of the line before a chunk, and of all trailer fields.
 const LONGEST_LINE: usize = 4 << 10;
 
 /// Removes a body of at most `longest` bytes from `pending`, and returns it. `more` reads further bytes into `pending`.

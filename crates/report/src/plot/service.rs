@@ -13,7 +13,7 @@ use crate::text::visible;
 const TITLE: &str = "The service's own numbers";
 const LANE_HEIGHT: f64 = 120.0;
 const REST: f64 = 150.0;
-/// Most letters of a name; with more it would run into the next lane's.
+/// Limit on the letters of a name; with more it would run into the next lane's.
 const LONGEST_NAME: usize = 90;
 
 /// Draws a lane for each counter, by its increase per second, and for each gauge.

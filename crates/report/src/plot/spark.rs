@@ -10,7 +10,7 @@ const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 24.0;
 /// Distance from the edges, so that no line is cut off.
 const INSET: f64 = 2.0;
-/// Most columns: one for each two pixels.
+/// Limit on the columns: one for each two pixels.
 const COLUMNS: usize = 60;
 
 /// Draws the course of `values` from 0 to the largest, as SVG. A missing value is a gap. `name` describes it to screen

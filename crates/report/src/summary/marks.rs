@@ -6,7 +6,7 @@ use crate::number;
 use crate::style::Style;
 
 const INDENT: usize = 2;
-/// Most letters of a command.
+/// Limit on the letters of a command.
 const LONGEST_NAME: usize = 60;
 
 /// Returns a sentence for each mark.

@@ -7,7 +7,7 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 
 const INDENT: usize = 2;
-/// Most histograms on the screen.
+/// Limit on the histograms on the screen.
 const SHOWN: usize = 6;
 
 /// Returns the comparison of the published request times with the users' times, and nothing else about the run.

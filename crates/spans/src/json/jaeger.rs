@@ -9,7 +9,7 @@ use super::pieces::{Each, Parts};
 use super::scalar::Scalar;
 use crate::span::{Span, SpanSink, UNKNOWN_SERVICE, from_digits};
 
-/// Most spans of a trace that wait for the names of their services, which follow them.
+/// Limit on the spans of a trace that wait for the names of their services, which follow them.
 const MOST: usize = 100_000;
 
 /// A trace.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::archive::{Answer, Archive};
 
-/// Most pages kept, and most bytes of a page that is kept.
+/// Limit on the pages that are kept, and on the bytes of each.
 const KEPT: usize = 8;
 const LONGEST_KEPT: usize = 8 << 20;
 

@@ -14,7 +14,7 @@ use super::pages::{Anyway, ReadSeries, page_of_pair, page_of_run, read_series};
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-/// Most series with a page: those with the newest runs.
+/// Limit on the series with a page: those with the newest runs.
 const MOST_SERIES: usize = 200;
 /// Path from the pages of series and comparisons to the top folder.
 const ONE_UP: &str = "../";

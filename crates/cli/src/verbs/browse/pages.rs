@@ -19,7 +19,7 @@ use crate::verbs::compare::compared;
 use crate::verbs::comparison::{Surroundings, html};
 use crate::verbs::named_run::Named;
 
-/// Most runs of a series that are read: the newest.
+/// Limit on the runs of a series that are read: the newest.
 const MOST_IN_SERIES: usize = 2_000;
 
 /// A run with the data of its page.

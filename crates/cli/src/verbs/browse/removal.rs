@@ -15,7 +15,7 @@ use super::desk::Desk;
 use super::message::message;
 use crate::verbs::runs::removed;
 
-/// Most runs that are removed at once: a query has few fields.
+/// Limit on the runs that are removed at once: a query has few fields.
 const MOST: usize = 50;
 
 /// Returns the page that asks whether to remove the runs that a query names.

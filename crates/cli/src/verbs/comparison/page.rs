@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::output;
 use crate::verbs::named_run::Named;
 
-/// Most runs of each side that are drawn. More curves could not be told apart.
+/// Limit on the runs of each side that are drawn. More curves could not be told apart.
 pub(in crate::verbs) const DRAWN: usize = 3;
 
 /// Writes the page of a comparison of A and B.

@@ -13,9 +13,9 @@ use truetail_mcp::{Job, JobOutput};
 
 use super::event::Event;
 
-/// Most bytes of standard output that are kept: more than a run.json has.
+/// Limit on the bytes of standard output that are kept: more than a run.json has.
 const MAX_OUTPUT_BYTES: u64 = 64 << 20;
-/// Most bytes of standard error that are kept.
+/// Limit on the bytes of standard error that are kept.
 const MAX_NOTES_BYTES: u64 = 64 << 10;
 /// Time that a command may take in addition to its load: to start, to compute, to save.
 const GRACE: Duration = Duration::from_secs(120);

@@ -4,7 +4,8 @@ use truetail_model::record::Cause;
 
 use super::part::Part;
 
-/// Most bytes of blanks and of extensions on the line of a chunk, each, and of the lines of all trailers together.
+/// Limit on the bytes of blanks and of extensions on the line of a chunk, each, and of the lines of all trailers
+/// together.
 const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
 const MAX_DIGITS: u8 = 16;

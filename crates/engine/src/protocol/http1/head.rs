@@ -12,7 +12,7 @@ use crate::protocol::fields::FieldList;
 pub(crate) const HEAD_LIMIT: usize = 64 * 1024;
 const FIELD_LIMIT: usize = 1024;
 
-/// Most bytes shown of an invalid line.
+/// Limit on the bytes shown of an invalid line.
 const ODD_LINE_SHOWN: usize = 80;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

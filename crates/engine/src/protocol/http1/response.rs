@@ -10,7 +10,7 @@ use super::part::Part;
 
 /// Largest buffer for a partial head that is kept from one answer to the next.
 const PARTIAL_KEPT: usize = 4 * 1024;
-/// Most interim (1xx) answers before the final one.
+/// Limit on the interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
 
 /// A complete answer.

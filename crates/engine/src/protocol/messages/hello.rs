@@ -11,7 +11,7 @@ use super::splitter::{Control, Part, Splitter};
 use super::varying::Varying;
 use super::websocket::{Opcode, put_frame};
 
-/// Most bytes that a peer may send within an exchange: 1 MiB.
+/// Limit on the bytes that a peer may send within an exchange: 1 MiB.
 const MAX_RECEIVED: usize = 1 << 20;
 /// Bytes of a message that an error may quote.
 const QUOTED: usize = 120;

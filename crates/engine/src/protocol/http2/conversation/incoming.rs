@@ -13,7 +13,7 @@ use crate::protocol::{Ended, Event, Events};
 
 const BLOCK_LIMIT: usize = 64 * 1024;
 const BLOCK_FRAMES: u32 = 64;
-/// Most interim (1xx) answers before the final one.
+/// Limit on the interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
 
 impl Http2Conversation {

@@ -33,7 +33,7 @@ const OUR_WINDOW: i64 = 1 << 30;
 const DEFAULT_WINDOW: i64 = 65_535;
 const LARGEST_WINDOW: i64 = (1 << 31) - 1;
 const LAST_STREAM: u32 = (1 << 31) - 1;
-/// Most bytes of replies (to pings, settings and broken streams) that wait to be taken.
+/// Limit on the bytes of replies (to pings, settings and broken streams) that wait to be taken.
 const MAX_REPLIES: usize = 256 * 1024;
 /// With this many bytes waiting to be taken, no request begins, because the peer does not read.
 const MAX_UNSENT: usize = 1024 * 1024;
@@ -43,7 +43,7 @@ const OUR_HEAD_LIMIT: u32 = 64 * 1024;
 #[derive(Clone, Debug)]
 pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     blocks: F,
-    /// Most requests at once on one connection; the server may allow fewer.
+    /// Limit on the requests at once on one connection; the server may allow fewer.
     max_streams: u32,
     /// Keep header fields of answers as text, for an observer.
     keeps_fields: bool,

@@ -7,7 +7,7 @@ use crate::protocol::http2::call::CallAnswer;
 use crate::protocol::{Event, Events, Tag};
 use crate::target::request_set::RequestId;
 
-/// Most cancelled requests that are remembered one by one. Beyond it, all late frames are ignored.
+/// Limit on the cancelled requests that are remembered one by one. Beyond it, all late frames are ignored.
 const MAX_CANCELLED: usize = 16 * 1024;
 
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use super::{OVERHEAD, Unreadable, huffman, integer};
 use crate::protocol::fields::FieldList;
 use crate::protocol::http2::call::CallFields;
 
-/// Most bytes of the fields of one head, counted as in HPACK.
+/// Limit on the bytes of the fields of one head, counted as in HPACK.
 const HEAD_LIMIT: usize = 64 * 1024;
 const FIELD_LIMIT: u32 = 1024;
 

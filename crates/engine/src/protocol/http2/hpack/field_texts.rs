@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::table::STATIC;
 use crate::protocol::fields::FieldList;
 
-/// Most bytes that are kept of one block. A larger head is refused anyway.
+/// Limit on the bytes that are kept of one block. A larger head is refused anyway.
 const MAX_KEPT: usize = 64 * 1024;
 
 /// The texts of one connection's dynamic table and of its last block.
