@@ -47,7 +47,8 @@ pub(crate) fn ranks(q: f64, n: u64, rank: u64, effective: impl Fn(u64) -> f64) -
     Ranks { low, high }
 }
 
-/// The largest number above `none` and at most `most` that `holds`. If a number holds, all smaller ones must.
+/// Returns the largest number above `none`, up to `most`, for which `holds` is true. If it is true for a number, it is
+/// true for all smaller ones.
 fn largest(none: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let mut yes = none;
     let mut no = most + 1;

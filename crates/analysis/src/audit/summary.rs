@@ -131,7 +131,7 @@ fn open(run: &ForeignRun, given: KnownLoad) -> Conclusion {
     Conclusion::only(AuditFinding::CannotTell, Evidence::new("below_its_rate", message, &numbers), given.interval)
 }
 
-/// Judges a closed loop. While a request took v, its user did not send v / interval − 1 others.
+/// Judges a closed loop. A request that took v kept its user from sending v / interval − 1 others.
 fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: KnownLoad) -> Conclusion {
     let Some(measured) = measured(histogram, run) else {
         return Conclusion::only(AuditFinding::CannotTell, no_count(run), given.interval);
