@@ -32,6 +32,9 @@ fn the_action_passes_every_input_on() {
     }
 }
 
+/// A condition that stalls of a busy machine do not break: 101 times the median.
+const GATE: &str = "p50 worse than 10000%";
+
 /// Runs the script as job `number` of branch `branch`.
 fn job(dir: &TestDir, number: u32, branch: &str, run: &str) -> CommandOutput {
     let script = root().join("tools/action.sh").canonicalize().expect("a script").display().to_string();
@@ -42,7 +45,7 @@ fn job(dir: &TestDir, number: u32, branch: &str, run: &str) -> CommandOutput {
     command.env("GITHUB_REF_NAME", branch).env("GITHUB_RUN_ATTEMPT", "1").env("TRUETAIL_RUN", run);
     command.env_remove("GITHUB_HEAD_REF").env_remove("GITHUB_BASE_REF");
     command.env("TRUETAIL_BASELINE", "main").env("TRUETAIL_OPEN_PASSES", "true").env("TRUETAIL_KEEP", "2");
-    command.env("TRUETAIL_FAIL_IF", "p50 worse than 400%");
+    command.env("TRUETAIL_FAIL_IF", GATE);
     TestProcess::start(command).end()
 }
 
@@ -62,8 +65,9 @@ fn each_job_is_compared_with_the_runs_of_its_base() {
     let second = job(&dir, 2, "feature", &run);
     assert_eq!(second.code, Some(0), "{second:?}");
     assert!(difference().contains("    A: truetail-runs/ci-1-1\n    B: truetail-runs/ci-2-1\n"), "{}", difference());
-    // On a busy machine a run may be INVALID.
-    let judged = ["PASSED p50 worse than 400%", "Not compared: "].iter().any(|word| difference().contains(word));
+    // On a busy machine the gate may stay open, and a run may be INVALID.
+    let results = [format!("PASSED {GATE}: "), format!("OPEN {GATE}: "), "Not compared: ".to_owned()];
+    let judged = results.iter().any(|result| difference().contains(result));
     assert!(judged, "{}", difference());
     let third = job(&dir, 3, "main", &run);
     assert_eq!(third.code, Some(0), "{third:?}");

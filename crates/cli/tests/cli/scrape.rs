@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::net::TcpStream;
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::service;
 use super::support::{CommandOutput, TestDir, assert_balanced};
 
 /// Time of a stall before the handler, in one request of eight. Much longer than the bucket of the others.
@@ -53,34 +54,18 @@ impl Metrics {
 /// Starts a service with a histogram. In `/queue` requests wait before its timer begins, and `/counted` counts the
 /// wait too.
 fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let metrics = Arc::new(Mutex::new(Metrics::default()));
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let metrics = Arc::clone(&metrics);
-            thread::spawn(move || answer_all(socket, &metrics));
-        }
-    });
-    url
-}
-
-fn answer_all(mut socket: TcpStream, metrics: &Mutex<Metrics>) -> Option<()> {
-    socket.set_nodelay(true).ok()?;
-    let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
-    loop {
-        let head: Vec<_> = lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
-        let path = head.first()?.split(' ').nth(1)?.to_owned();
-        let body = match path.as_str() {
+    let metrics = Mutex::new(Metrics::default());
+    service::serve(move |request, socket| {
+        let body = match request.path() {
             "/metrics" => metrics.lock().ok()?.page(),
             "/html" => "<html></html>".to_owned(),
-            "/endless" => return endless(&mut socket),
+            "/endless" => return endless(socket),
             "/huge" => format!("a{{b=\"{}\"}} 1\n", "x".repeat(1 << 20)),
-            _ => handle(&path, metrics)?,
+            path => handle(path, &metrics)?,
         };
         let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
-        socket.write_all(answer.as_bytes()).ok()?;
-    }
+        socket.write_all(answer.as_bytes()).ok()
+    })
 }
 
 fn handle(path: &str, metrics: &Mutex<Metrics>) -> Option<String> {

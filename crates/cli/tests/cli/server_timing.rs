@@ -1,42 +1,21 @@
 //! `--server-timing`: the times that a service reports, and the part of the response time that each explains.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::io::Write;
+use std::time::Instant;
 
 use serde_json::Value;
 
+use super::service::{self, assert_stalled_in, parts_at_p99};
 use super::support::{CommandOutput, TestDir, assert_balanced};
-
-/// Time of a stall. Much longer than any noise, so the part that stalls is the longest one.
-const STALL: Duration = Duration::from_millis(120);
 
 /// Starts a server with three nested parts. Of each eight requests, one stalls in the part that its path names; in
 /// `/queue` it stalls before the service's own clocks.
 fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for (accepted, socket) in listener.incoming().flatten().enumerate() {
-            thread::spawn(move || answer_all(socket, accepted));
-        }
-    });
-    url
-}
-
-fn answer_all(mut socket: TcpStream, mut count: usize) -> Option<()> {
-    socket.set_nodelay(true).ok()?;
-    let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
-    loop {
-        let head: Vec<_> = lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
-        let path = head.first()?.split(' ').nth(1)?.to_owned();
-        count += 1;
+    service::serve(|request, socket| {
         let spend = |part: &str| {
             let begin = Instant::now();
-            let stalls = path == format!("/{part}") && count.is_multiple_of(8);
-            thread::sleep(if stalls { STALL } else { Duration::from_millis(1) });
+            request.spend(part);
             begin
         };
         spend("queue");
@@ -44,7 +23,7 @@ fn answer_all(mut socket: TcpStream, mut count: usize) -> Option<()> {
         let app = spend("app");
         let db = spend("db");
         let [edge, app, db] = [edge, app, db].map(|begin| begin.elapsed().as_secs_f64() * 1e3);
-        let times = match path.as_str() {
+        let times = match request.path() {
             "/none" => "Server: a".to_owned(),
             "/wild" => {
                 format!("Server-Timing: a;dur=1e99, \u{1b}[31m;dur=1, {}\r\nX-Time: 9000", "x;dur=0.1,".repeat(500))
@@ -52,8 +31,8 @@ fn answer_all(mut socket: TcpStream, mut count: usize) -> Option<()> {
             _ => format!("Server-Timing: edge;dur={edge:.3}, app;dur={app:.3}, db;desc=\"a, b\";dur={db:.3}, hit"),
         };
         let answer = format!("HTTP/1.1 200 OK\r\n{times}\r\nContent-Length: 2\r\n\r\nok");
-        socket.write_all(answer.as_bytes()).ok()?;
-    }
+        socket.write_all(answer.as_bytes()).ok()
+    })
 }
 
 fn run(dir: &TestDir, url: &str, more: &[&str]) -> (Value, CommandOutput) {
@@ -61,21 +40,6 @@ fn run(dir: &TestDir, url: &str, more: &[&str]) -> (Value, CommandOutput) {
     let output = dir.truetail(&[&common, more].concat());
     let text = fs::read_to_string(dir.path().join("run/run.json")).unwrap_or_else(|_| panic!("{output:?}"));
     (serde_json::from_str(&text).expect("JSON"), output)
-}
-
-fn ns(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
-}
-
-/// Returns the mean of each part around p99, and checks that they add up to the response time.
-fn parts_at_p99(run: &Value) -> Vec<(String, f64)> {
-    let row = run["ledger"].as_array().and_then(|rows| rows.last()).unwrap_or_else(|| panic!("{}", run["ledger"]));
-    let parts = row["parts"].as_array().expect("parts").iter();
-    let parts: Vec<(String, f64)> =
-        parts.map(|part| (part["name"].as_str().expect("a name").to_owned(), ns(&part["mean_ns"]))).collect();
-    let sum: f64 = parts.iter().map(|(_, mean)| mean).sum();
-    assert!((sum / ns(&row["response_time_ns"]) - 1.0).abs() < 1e-9, "{row}");
-    parts
 }
 
 #[test]
@@ -88,15 +52,8 @@ fn the_part_that_stalls_is_the_longest() {
         assert_balanced(&run);
         let timing = &run["server_timing"];
         assert_eq!((&timing["answers"], &timing["without"], &timing["unread"]), (&400.into(), &0.into(), &0.into()));
-        let parts = parts_at_p99(&run);
-        let longest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("a part");
-        assert_eq!(longest.0, part, "{path}: {parts:?}");
-        // The lateness of the generator is another part, so the stall stays in full.
-        assert!(longest.1 >= STALL.as_nanos() as f64, "{path}: {parts:?}");
+        assert_stalled_in(part, &run);
         assert!(output.stdout.contains("where the time went"), "{output:?}");
-        let slowest = &run["slowest"][0];
-        let total: f64 = slowest["parts"].as_object().expect("parts").values().map(ns).sum();
-        assert!((total - ns(&slowest["response_time_ns"])).abs() <= 8.0, "{slowest}");
         let again = dir.truetail(&["report", "run", "-o", "page.html"]);
         let ledger = |text: &str| text.lines().skip_while(|line| !line.contains("where the time")).take(4).count();
         assert_eq!((again.code, ledger(&again.stdout)), (Some(0), 4), "{again:?}");

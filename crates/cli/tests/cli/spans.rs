@@ -1,7 +1,7 @@
 //! `--otlp-receive` and `report --spans`: spans of a service, and the part of the response time that each explains.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -12,37 +12,17 @@ use flate2::write::GzEncoder;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use super::service::{self, assert_stalled_in};
 use super::support::{CommandOutput, TestDir, TestProcess, assert_balanced};
-
-/// Time of a stall. Much longer than any noise, so the part that stalls is the longest one.
-const STALL: Duration = Duration::from_millis(120);
 
 /// A service in two processes: the shop asks the stock. Of each eight requests, one stalls in the part that its path
 /// names; in `/queue` it stalls before the service's first span. The spans of each request go to `reports`.
 fn serve(reports: Sender<String>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for (accepted, socket) in listener.incoming().flatten().enumerate() {
-            let reports = reports.clone();
-            thread::spawn(move || answer_all(socket, accepted, &reports));
-        }
-    });
-    url
-}
-
-fn answer_all(mut socket: TcpStream, mut count: usize, reports: &Sender<String>) -> Option<()> {
-    socket.set_nodelay(true).ok()?;
-    let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
-    loop {
-        let head: Vec<_> = lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
-        let path = head.first()?.split(' ').nth(1)?.to_owned();
-        let parent = head.iter().find_map(|line| line.strip_prefix("traceparent: 00-"));
-        count += 1;
+    service::serve(move |request, socket| {
+        let parent = request.head.iter().find_map(|line| line.strip_prefix("traceparent: 00-"));
         let spend = |part: &str| {
             let begin = (SystemTime::now(), Instant::now());
-            let stalls = path == format!("/{part}") && count.is_multiple_of(8);
-            thread::sleep(if stalls { STALL } else { Duration::from_millis(1) });
+            request.spend(part);
             begin
         };
         spend("queue");
@@ -67,8 +47,8 @@ fn answer_all(mut socket: TcpStream, mut count: usize, reports: &Sender<String>)
                 ],
             ));
         }
-        socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").ok()?;
-    }
+        socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").ok()
+    })
 }
 
 /// Returns an id that no other trace has.
@@ -128,33 +108,6 @@ fn start(dir: &TestDir, args: &[&str]) -> (TestProcess, String) {
 fn saved(dir: &TestDir, output: &CommandOutput) -> Value {
     let text = fs::read_to_string(dir.path().join("run/run.json")).unwrap_or_else(|_| panic!("{output:?}"));
     serde_json::from_str(&text).expect("JSON")
-}
-
-fn ns(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
-}
-
-/// Returns the mean of each part around p99, and checks that they add up to the response time.
-fn parts_at_p99(run: &Value) -> Vec<(String, f64)> {
-    let row = run["ledger"].as_array().and_then(|rows| rows.last()).unwrap_or_else(|| panic!("{}", run["ledger"]));
-    let parts = row["parts"].as_array().expect("parts").iter();
-    let parts: Vec<(String, f64)> =
-        parts.map(|part| (part["name"].as_str().expect("a name").to_owned(), ns(&part["mean_ns"]))).collect();
-    let sum: f64 = parts.iter().map(|(_, mean)| mean).sum();
-    assert!((sum / ns(&row["response_time_ns"]) - 1.0).abs() < 1e-9, "{row}");
-    parts
-}
-
-fn assert_stalled_in(part: &str, run: &Value) {
-    let parts = parts_at_p99(run);
-    let longest = parts.iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("a part");
-    assert_eq!(longest.0, part, "{parts:?}");
-    // The lateness of the generator is another part, so the stall stays in full.
-    assert!(longest.1 >= STALL.as_nanos() as f64 * 0.999, "{parts:?}");
-    let slowest = &run["slowest"][0];
-    let total: f64 = slowest["parts"].as_object().expect("parts").values().map(ns).sum();
-    assert!((total - ns(&slowest["response_time_ns"])).abs() <= 10.0, "{slowest}");
-    assert!(slowest["parts"][part].as_f64().is_some_and(|ns| ns >= STALL.as_nanos() as f64 * 0.999), "{slowest}");
 }
 
 /// Checks that the screen has these texts, which may be wrapped.

@@ -41,6 +41,20 @@ pub(in crate::ways) fn key(name: &str) -> String {
     escaped(name, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
+/// Returns true for the name of a header that a flow can have. At the start of a line, other characters mean something else.
+pub(in crate::ways) fn is_header_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+/// Returns a name for a step, or a part of one: on one line, without placeholders, of at most `limit` characters.
+pub(in crate::ways) fn step_name(name: &str, limit: usize) -> String {
+    let plain = name.chars().map(|c| if c.is_control() || c == '#' { ' ' } else { c });
+    let name: String = plain.take(limit).collect();
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if name.is_empty() { "request".to_owned() } else { name.replace("{{", "{").replace("}}", "}").replace("${", "{") }
+}
+
 /// Writes the name of a form's field before a colon. Hurl sends such names unencoded.
 pub(in crate::ways) fn form_key(name: &str) -> String {
     key(&utf8_percent_encode(name, IN_NAME).to_string())
@@ -48,7 +62,7 @@ pub(in crate::ways) fn form_key(name: &str) -> String {
 
 /// Writes a value up to the end of its line.
 pub(in crate::ways) fn value(text: &str) -> String {
-    let safe = |c: char| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}');
+    let safe = |c: char| !c.is_control() && !matches!(c, '\\' | '#');
     escaped(text, safe)
 }
 
@@ -62,22 +76,25 @@ pub(in crate::ways) fn body_text(body: &str) -> String {
 
 /// Writes a text between backquotes.
 pub(in crate::ways) fn quoted_part(text: &str) -> String {
-    escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '`'))
+    escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '`'))
 }
 
 /// Writes a text between double quotes.
 pub(in crate::ways) fn string_part(text: &str) -> String {
-    escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '{' | '}' | '"'))
+    escaped(text, |c| !c.is_control() && !matches!(c, '\\' | '#' | '"'))
 }
 
 fn escaped(text: &str, is_safe: impl Fn(char) -> bool) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        // Two braces begin a placeholder. One may follow the last.
+        let is_opening = c == '{' && matches!(text.as_bytes().get(at + 1), None | Some(b'{'));
         match c {
-            c if is_safe(c) => out.push(c),
+            c if is_safe(c) && !is_opening => out.push(c),
             c => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
         }
-        out
-    })
+    }
+    out
 }
 
 /// Returns true for an object or a list that Hurl reads as it is written.
@@ -125,10 +142,10 @@ mod tests {
 
     #[test]
     fn texts_are_escaped() {
-        assert_eq!(value(r"a#b\{{c}}"), r"a\u{23}b\u{5c}\u{7b}\u{7b}c\u{7d}\u{7d}");
+        assert_eq!(value(r"a#b\{{c}}{"), r"a\u{23}b\u{5c}\u{7b}{c}}\u{7b}");
         assert_eq!(key("user[name]: x"), r"user\u{5b}name\u{5d}\u{3a}\u{20}x");
         assert_eq!(body_text(" {\"a\": {\"b\": 1}} "), "{\"a\": {\"b\": 1}}");
-        assert_eq!(body_text("{\"a\": \"{{b}}\"}"), "`\\u{7b}\"a\": \"\\u{7b}\\u{7b}b\\u{7d}\\u{7d}\"\\u{7d}`");
+        assert_eq!(body_text("{\"a\": \"{{b}}\"}"), "`{\"a\": \"\\u{7b}{b}}\"}`");
         assert_eq!(body_text("[null, 1]"), "`[null, 1]`");
         assert_eq!(body_text("[\n[true]]"), "[\n[true]]");
         assert_eq!(body_text("a\n`b`"), "`a\\u{a}\\u{60}b\\u{60}`");

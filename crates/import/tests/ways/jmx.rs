@@ -1,13 +1,9 @@
 //! Test plans of JMeter as flows, which truetail's parser reads.
 
 use truetail_flow::Flow;
-use truetail_import::ways::{LoadFiles, load_of_jmx};
+use truetail_import::ways::load_of_jmx;
 
-fn file<'l>(load: &'l LoadFiles, name: &str) -> &'l str {
-    let found = load.files.iter().find(|(known, _)| known == name);
-    let (_, text) = found.unwrap_or_else(|| panic!("{name} is missing: {:?}", load.files));
-    text
-}
+use super::file;
 
 fn strings(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(name, value)| format!("<stringProp name=\"{name}\">{value}</stringProp>")).collect()
@@ -19,8 +15,13 @@ fn element(class: &str, name: &str, properties: &str, children: &str) -> String 
 }
 
 fn arguments(name: &str, pairs: &[(&str, &str)]) -> String {
+    let encode = "<boolProp name=\"HTTPArgument.always_encode\">true</boolProp>";
+    written_arguments(name, encode, pairs)
+}
+
+fn written_arguments(name: &str, property: &str, pairs: &[(&str, &str)]) -> String {
     let arguments = pairs.iter().map(|(name, value)| {
-        let strings = strings(&[("Argument.name", name), ("Argument.value", value)]);
+        let strings = strings(&[("Argument.name", name), ("Argument.value", value)]) + property;
         format!("<elementProp name=\"{name}\" elementType=\"HTTPArgument\">{strings}</elementProp>")
     });
     format!(
@@ -84,7 +85,7 @@ X-Team: a & b
 [Options]
 location: true
 max-redirs: 20
-{"user": "{{user}}", "n": {{randomInt 1 6}}}
+`{"user": "{{user}}", "n": {{randomInt 1 6}}}`
 HTTP 200
 [Captures]
 token: jsonpath "$.data['token']"
@@ -119,6 +120,32 @@ fn threads_that_repeat_one_request_are_a_closed_run() {
     let entry = file(&load, "truetail.toml").split_once("\n\n").expect("an entry").1;
     let wanted = "[run.t]\nurl = \"http://127.0.0.1/a\"\nmodel = \"closed\"\nusers = 10\nduration = \"60s\"\n";
     assert_eq!((entry, load.files.len()), (wanted, 1));
+}
+
+#[test]
+fn what_is_sent_unencoded_and_headers_without_a_name_are_not_changed_silently() {
+    let header = strings(&[("Header.name", "X Team"), ("Header.value", "a")]);
+    let header = format!(
+        "<collectionProp name=\"HeaderManager.headers\"><elementProp name=\"\" elementType=\"Header\">{header}\
+         </elementProp></collectionProp>"
+    );
+    let arguments = written_arguments("HTTPsampler.Arguments", "", &[("q", "a%20b/c"), ("n", "1")]);
+    let of = |path: &str, method: &str| {
+        let domain = ("HTTPSampler.domain", "127.0.0.1");
+        strings(&[domain, ("HTTPSampler.path", path), ("HTTPSampler.method", method)]) + &arguments
+    };
+    let children = element("HeaderManager", "h", &header, "")
+        + &element("HTTPSamplerProxy", "get", &of("/a", "GET"), "")
+        + &element("HTTPSamplerProxy", "form", &of("/b", "POST"), "");
+    let groups = element("ThreadGroup", "t", "", &children) + &element("ThreadGroup", "t", "", &children);
+    let load = load_of_jmx(plan(&groups).as_bytes(), "plan.jmx").unwrap_or_else(|error| panic!("{error}"));
+    let flow = file(&load, "plan-t.hurl");
+    assert!(flow.contains("GET http://127.0.0.1/a?q=a%20b/c&n=1\n"), "{flow}");
+    assert_eq!(flow.matches("# not read: the header X Team\n").count(), 2, "{flow}");
+    assert_eq!(flow.matches("without being encoded").count(), 1, "{flow}");
+    let toml = file(&load, "truetail.toml");
+    assert!(toml.contains("[run.t]\n") && toml.contains("[run.t_2]\n"), "{toml}");
+    assert_eq!(file(&load, "plan-t_2.hurl"), flow);
 }
 
 #[test]

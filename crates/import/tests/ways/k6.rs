@@ -3,18 +3,14 @@
 use truetail_flow::Flow;
 use truetail_import::ways::{LoadFiles, load_of_k6};
 
-fn load(script: &str) -> LoadFiles {
+use super::file;
+
+pub(super) fn load(script: &str) -> LoadFiles {
     load_of_k6(script.as_bytes(), "shop.js").unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn file<'l>(load: &'l LoadFiles, name: &str) -> &'l str {
-    let found = load.files.iter().find(|(known, _)| known == name);
-    let (_, text) = found.unwrap_or_else(|| panic!("{name} is missing: {:?}", load.files));
-    text
-}
-
 /// Parses a flow, with a value for each variable.
-fn parsed(load: &LoadFiles, name: &str, variables: &[&str]) -> Flow {
+pub(super) fn parsed(load: &LoadFiles, name: &str, variables: &[&str]) -> Flow {
     let variables: Vec<(String, String)> =
         variables.iter().map(|name| ((*name).to_owned(), "http://127.0.0.1:1/".to_owned())).collect();
     let text = file(load, name);
@@ -251,7 +247,7 @@ fn a_value_that_is_made_once_is_the_same_in_all_requests() {
     let flow = file(&load, "shop.hurl");
     for part in [
         "variable: now_1={{now}}\n",
-        "{\"name\":\"u_{{now_1}}\"}\nHTTP *\n\n# truetail: name POST /login",
+        "`{\"name\":\"u_{{now_1}}\"}`\nHTTP *\n\n# truetail: name POST /login",
         "/login/{{now}}\n",
         "GET http://127.0.0.1/{{start}}\n",
     ] {

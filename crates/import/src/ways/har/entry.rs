@@ -226,11 +226,8 @@ impl NameValue {
 
     /// Returns true if the header is sent again.
     fn is_kept(&self) -> bool {
-        let is_name = !self.name.is_empty()
-            && self.name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && self.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte));
         let is_value = !self.value.chars().any(char::is_control);
-        is_name && is_value && !DROPPED.iter().any(|name| self.is(name))
+        hurl::is_header_name(&self.name) && is_value && !DROPPED.iter().any(|name| self.is(name))
     }
 }
 

@@ -16,7 +16,7 @@ mod text;
 
 use crate::ImportError;
 use crate::ways::load::entry::{Common, Entry};
-use crate::ways::load::text::plain_name;
+use crate::ways::load::text::{plain_name, unused};
 use crate::ways::load::{Converted, LoadFiles, Session};
 use crate::ways::shown;
 
@@ -78,10 +78,7 @@ impl Plan {
             match element.class.as_str() {
                 "ThreadGroup" | "OpenModelThreadGroup" if self.entries.len() < MAX_GROUPS => {
                     let mut entry = Group::read(element, scope, &self.variables).entry(element);
-                    let is_taken = self.entries.iter().any(|other| other.name == entry.name);
-                    if is_taken || entry.name.is_empty() {
-                        entry.name = format!("{}-{}", entry.name, self.entries.len() + 1);
-                    }
+                    entry.name = unused(entry.name, |name| self.entries.iter().any(|other| other.name == name));
                     entry.file = format!("{}-{}.hurl", self.stem, entry.name);
                     self.entries.push(entry);
                 }

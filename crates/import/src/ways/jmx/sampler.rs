@@ -6,6 +6,7 @@ use super::text::Variables;
 use crate::ways::hurl;
 use crate::ways::load::step::{Body, Checks, Step, query};
 use crate::ways::load::text::{Of, Part, duration, joined, plain_name};
+use crate::ways::shown;
 
 /// Redirects that JMeter follows, and the limit on the characters of a step's name.
 const MAX_REDIRECTS: u64 = 20;
@@ -34,7 +35,7 @@ pub(super) fn read(sampler: &Element, scope: &Scope, variables: &mut Variables) 
         name: name(scope, sampler),
         method: method.to_owned(),
         url: url(sampler, scope, variables, query),
-        headers: headers(scope, variables),
+        headers: headers(scope, variables, &mut unread),
         cookies: Vec::new(),
         body,
         timeout: variables
@@ -120,34 +121,50 @@ fn content(sampler: &Element, method: &str, variables: &mut Variables, unread: &
         let text: String = arguments.iter().map(|argument| argument.text("Argument.value")).collect();
         return (Vec::new(), Body::Text(variables.parts(&text)));
     }
-    let pairs = arguments
-        .iter()
-        .map(|argument| (argument.text("Argument.name").to_owned(), variables.parts(argument.text("Argument.value"))));
-    let pairs: Vec<(String, Vec<Part>)> = pairs.collect();
     if ["POST", "PUT", "PATCH"].contains(&method) {
-        return (Vec::new(), Body::Form(pairs));
+        let mut field = |argument: &Element| {
+            let name = argument.text("Argument.name").to_owned();
+            let value = variables.parts(argument.text("Argument.value"));
+            let mut texts = value.iter().filter_map(Part::literal).chain([name.as_str()]);
+            let changes = texts.any(|text| encoded(text) != text);
+            drop(texts);
+            // A flow encodes each field.
+            if changes && !is_encoded(argument) {
+                unread.push(format!("the field {}, which is sent without being encoded", shown(&name)));
+            }
+            (name, value)
+        };
+        return (Vec::new(), Body::Form(arguments.into_iter().map(&mut field).collect()));
     }
     let mut query = Vec::new();
-    for (name, value) in pairs {
+    for argument in arguments {
+        let encode = |text: &str| if is_encoded(argument) { encoded(text) } else { text.to_owned() };
         let and = if query.is_empty() { "" } else { "&" };
-        query.push(Part::Literal(format!("{and}{}=", encoded(&name))));
+        query.push(Part::Literal(format!("{and}{}=", encode(argument.text("Argument.name")))));
+        let value = variables.parts(argument.text("Argument.value"));
         query.extend(value.into_iter().map(|part| match part {
-            Part::Literal(text) => Part::Literal(encoded(&text)),
+            Part::Literal(text) => Part::Literal(encode(&text)),
             part => part,
         }));
     }
     (query, Body::Nothing)
 }
 
+/// Returns true if JMeter encodes an argument. Otherwise, it sends the argument as it is written.
+fn is_encoded(argument: &Element) -> bool {
+    argument.is("HTTPArgument.always_encode")
+}
+
 fn encoded(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
 
-fn headers(scope: &Scope, variables: &mut Variables) -> Vec<(String, Vec<Part>)> {
+fn headers(scope: &Scope, variables: &mut Variables, unread: &mut Vec<String>) -> Vec<(String, Vec<Part>)> {
     let mut headers: Vec<(String, Vec<Part>)> = Vec::new();
     for header in scope.headers.iter().flat_map(|manager| manager.parts("HeaderManager.headers")) {
         let name = header.text("Header.name").trim();
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+        if !hurl::is_header_name(name) {
+            unread.push(format!("the header {}", shown(name)));
             continue;
         }
         headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -261,7 +278,5 @@ fn is_literal(parts: &[Part]) -> bool {
 
 fn name(scope: &Scope, sampler: &Element) -> String {
     let whole = scope.path.iter().chain([&sampler.name]).cloned().collect::<Vec<_>>().join("/");
-    let plain = whole.chars().map(|c| if c.is_control() || c == '#' { ' ' } else { c }).take(MAX_NAME_CHARS);
-    let name = plain.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ");
-    if name.is_empty() { "request".to_owned() } else { name.replace("{{", "{").replace("}}", "}").replace("${", "{") }
+    hurl::step_name(&whole, MAX_NAME_CHARS)
 }

@@ -124,13 +124,13 @@ impl<'a> Session<'a, '_> {
         match delay {
             Some(delay) if is_first => {
                 self.delay = Some(delay);
-                Value::Null
+                Value::Undefined
             }
             // Two pauses in a row add up only if both are constant.
             Some(delay) => match (self.delay.as_deref().and_then(seconds), seconds(&delay)) {
                 (Some(before), Some(more)) => {
                     self.delay = Some(duration(before + more));
-                    Value::Null
+                    Value::Undefined
                 }
                 _ => Value::Unknown(None),
             },

@@ -63,12 +63,14 @@ impl<'a> Session<'a, '_> {
 
     fn comparison(&mut self, step: usize, left: &Value, operator: &str, right: &Value) -> bool {
         let Value::Answer(at, of) = left else { return false };
+        let is_strict = matches!(operator, "===" | "!==");
         let operator = match operator {
             "===" | "==" => "==",
             "!==" | "!=" => "!=",
             same @ ("<" | "<=" | ">" | ">=") => same,
             _ => return false,
         };
+        let is_equality = matches!(operator, "==" | "!=");
         let checks = &mut self.steps[step].checks;
         let expected = match (of, right) {
             _ if *at != step => return false,
@@ -77,15 +79,18 @@ impl<'a> Session<'a, '_> {
                 checks.status = is_status.then_some(*status as u16);
                 return is_status;
             }
-            (Of::Status | Of::Duration | Of::BodyLength | Of::Member(_), Value::Number(number)) => number_text(*number),
-            (Of::Member(_), Value::Bool(truth)) if matches!(operator, "==" | "!=") => truth.to_string(),
-            (Of::Member(_) | Of::Header(_) | Of::Body, Value::Text(_)) if matches!(operator, "==" | "!=") => {
-                match right.literal() {
-                    Some(text) => quoted(&text),
-                    None => return false,
-                }
-            }
-            (Of::Member(_) | Of::Header(_), Value::Null) if operator == "!=" => {
+            // A length is in UTF-16 units in k6, and in bytes here.
+            (Of::BodyLength, Value::Number(0.0)) if matches!(operator, ">" | "!=") => "0".to_owned(),
+            (Of::Status | Of::Duration, Value::Number(number)) => number_text(*number),
+            // `==` makes numbers of texts, and an assert does not.
+            (Of::Member(_), _) if is_equality && !is_strict => return false,
+            (Of::Member(_), Value::Number(number)) => number_text(*number),
+            (Of::Member(_), Value::Bool(truth)) if is_equality => truth.to_string(),
+            (Of::Member(_) | Of::Header(_) | Of::Body, Value::Text(_)) if is_equality => match right.literal() {
+                Some(text) => quoted(&text),
+                None => return false,
+            },
+            (Of::Member(_) | Of::Header(_), Value::Undefined) if operator == "!=" => {
                 checks.asserts.push(format!("{} exists", query(of)));
                 return true;
             }

@@ -17,6 +17,9 @@ impl<'a> Session<'a, '_> {
         self.depth += 1;
         let value = self.value_of(code);
         self.depth -= 1;
+        if value.is_unknown() && matches!(code.kind(), "call_expression" | "new_expression") {
+            self.forget(code);
+        }
         value
     }
 
@@ -27,7 +30,8 @@ impl<'a> Session<'a, '_> {
             "number" => number(code.text()),
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
-            "null" | "undefined" => Value::Null,
+            "null" => Value::Null,
+            "undefined" => Value::Undefined,
             "identifier" if code.text() == "__ENV" => Value::Environment,
             "identifier" => self.lookup(code.text()),
             "parenthesized_expression" | "await_expression" => {
@@ -43,7 +47,7 @@ impl<'a> Session<'a, '_> {
             "unary_expression" => {
                 let sign = if code.has_word("-") { -1.0 } else { return Value::Unknown(None) };
                 let argument = code.field("argument").map(|argument| self.evaluate(argument));
-                argument.and_then(|value| value.number()).map_or(Value::Unknown(None), |n| Value::Number(sign * n))
+                argument.and_then(|value| value.number()).map_or(Value::Unknown(None), |n| Value::from_number(sign * n))
             }
             "call_expression" => self.call(code),
             _ => Value::Unknown(None),
@@ -128,7 +132,7 @@ impl<'a> Session<'a, '_> {
             Value::Environment => Value::variable(&key),
             Value::Map(members) => {
                 let found = members.into_iter().find(|(known, _)| *known == key);
-                found.map_or(Value::Null, |(_, value)| value)
+                found.map_or(Value::Undefined, |(_, value)| value)
             }
             Value::List(values) if key == "length" => Value::Number(values.len() as f64),
             Value::List(values) => {
@@ -152,10 +156,10 @@ impl<'a> Session<'a, '_> {
         let left = self.evaluate(left);
         let right = self.evaluate(right);
         match (left, operator, right) {
-            (Value::Number(a), "+", Value::Number(b)) => Value::Number(a + b),
-            (Value::Number(a), "-", Value::Number(b)) => Value::Number(a - b),
-            (Value::Number(a), "*", Value::Number(b)) => Value::Number(a * b),
-            (Value::Number(a), "/", Value::Number(b)) if b != 0.0 => Value::Number(a / b),
+            (Value::Number(a), "+", Value::Number(b)) => Value::from_number(a + b),
+            (Value::Number(a), "-", Value::Number(b)) => Value::from_number(a - b),
+            (Value::Number(a), "*", Value::Number(b)) => Value::from_number(a * b),
+            (Value::Number(a), "/", Value::Number(b)) => Value::from_number(a / b),
             (Value::Uniform(low, high), "*", Value::Number(by))
             | (Value::Number(by), "*", Value::Uniform(low, high)) => Value::Uniform(low * by, high * by),
             (Value::Uniform(low, high), "+", Value::Number(by))
@@ -228,7 +232,7 @@ fn number(text: &str) -> Value {
         Some("0o" | "0O") => radix(&plain[2..], 8),
         _ => plain.parse().ok(),
     };
-    number.map_or(Value::Unknown(None), Value::Number)
+    number.map_or(Value::Unknown(None), Value::from_number)
 }
 
 /// Returns the text of a string in quotes.

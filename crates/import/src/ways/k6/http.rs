@@ -3,8 +3,10 @@
 use super::session::Session;
 use super::source::Code;
 use super::value::Value;
+use crate::ways::hurl;
 use crate::ways::load::step::{Body, Checks, Step};
 use crate::ways::load::text::{Of, Part, duration};
+use crate::ways::shown;
 
 /// Limit on the characters of a step's name.
 const MAX_NAME_CHARS: usize = 60;
@@ -82,7 +84,7 @@ impl<'a> Session<'a, '_> {
         body: Option<Value>,
         params: Option<Value>,
     ) -> Value {
-        if matches!(url, Value::Unknown(None) | Value::Map(_) | Value::List(_) | Value::Null) {
+        if matches!(url, Value::Unknown(None) | Value::Map(_) | Value::List(_) | Value::Null | Value::Undefined) {
             return Value::Unknown(None);
         }
         let mut step = Step {
@@ -104,7 +106,7 @@ impl<'a> Session<'a, '_> {
         }
         let mut name = None;
         match params {
-            None | Some(Value::Null) => {}
+            None | Some(Value::Null | Value::Undefined) => {}
             Some(Value::Map(params)) => {
                 for (key, value) in params {
                     if !self.param(&mut step, &mut name, &key, &value) {
@@ -125,8 +127,9 @@ impl<'a> Session<'a, '_> {
         };
         let path = path.split('?').next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
-        let shown = name.unwrap_or_else(|| format!("{} {path}", step.method));
-        step.name = plain(&self.groups.iter().cloned().chain([shown]).collect::<Vec<_>>().join("/"));
+        let name = name.unwrap_or_else(|| format!("{} {path}", step.method));
+        let path = self.groups.iter().cloned().chain([name]).collect::<Vec<_>>().join("/");
+        step.name = hurl::step_name(&path, MAX_NAME_CHARS);
         Value::Answer(self.add(step), Of::Whole)
     }
 
@@ -138,7 +141,7 @@ impl<'a> Session<'a, '_> {
                     let parts = self.parts(value);
                     if !can_be_sent(name, &parts) {
                         self.marked += 1;
-                        step.marks.push(format!("not read: {key}: {}", plain(name)));
+                        step.marks.push(format!("not read: {key}: {}", shown(name)));
                         continue;
                     }
                     let list = if key == "headers" { &mut step.headers } else { &mut step.cookies };
@@ -158,7 +161,7 @@ impl<'a> Session<'a, '_> {
                 step.timeout.clone_from(&text);
                 text.is_some()
             }
-            ("redirects", Value::Number(redirects)) if *redirects >= 0.0 => {
+            ("redirects", Value::Number(redirects)) if *redirects >= 0.0 && redirects.fract() == 0.0 => {
                 step.redirects = Some(*redirects as u64);
                 true
             }
@@ -169,7 +172,7 @@ impl<'a> Session<'a, '_> {
 
     fn body(&mut self, call: Code<'a>, step: &mut Step, body: Option<Value>) {
         step.body = match body {
-            None | Some(Value::Null) => Body::Nothing,
+            None | Some(Value::Null | Value::Undefined) => Body::Nothing,
             // An object is a form.
             Some(Value::Map(fields)) => {
                 Body::Form(fields.iter().map(|(name, value)| (name.clone(), self.parts(value))).collect())
@@ -194,14 +197,6 @@ impl<'a> Session<'a, '_> {
 /// Returns true for a header or cookie that a flow can have. Lengths and connections are the engine's.
 fn can_be_sent(name: &str, value: &[Part]) -> bool {
     let is_ours = ["content-length", "transfer-encoding", "connection"].iter().any(|no| no.eq_ignore_ascii_case(name));
-    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     let is_plain = |part: &Part| part.literal().is_none_or(|text| !text.contains(|c: char| c.is_control()));
-    !is_ours && !name.is_empty() && name.bytes().all(is_token) && value.iter().all(is_plain)
-}
-
-/// Returns a name for a step, on one line.
-fn plain(name: &str) -> String {
-    let plain = name.chars().map(|c| if c.is_control() || c == '#' { ' ' } else { c });
-    let name: String = plain.take(MAX_NAME_CHARS).collect();
-    name.split_whitespace().collect::<Vec<_>>().join(" ").replace("{{", "{").replace("}}", "}")
+    !is_ours && hurl::is_header_name(name) && value.iter().all(is_plain)
 }

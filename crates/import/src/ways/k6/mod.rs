@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ImportError;
 use crate::ways::load::entry::{Common, Entry};
-use crate::ways::load::text::{Part, plain_name};
+use crate::ways::load::text::{Part, plain_name, unused};
 use crate::ways::load::{self, Converted, LoadFiles};
 use crate::ways::shown;
 use crate::whole::file::place_of;
@@ -57,7 +57,7 @@ pub fn load_of_k6(bytes: &[u8], name: &str) -> Result<LoadFiles, ImportError> {
     let options = options::read(start.options.as_ref(), &stem);
     let mut setup = Session::new(&script);
     let data = match script.functions.get("setup").copied() {
-        None => Value::Null,
+        None => Value::Undefined,
         Some(function) => {
             let returned = setup.function(function, Vec::new(), false);
             setup.frozen(returned)
@@ -100,7 +100,11 @@ fn entry(script: &Script<'_>, scenario: Scenario, stem: &str, data: &Value, give
     session.needed.retain(|name| !from_setup.contains(name.as_str()));
     session.given.extend(given.clone());
     session.given.extend(scenario.variables);
-    let file = if exec == "default" { stem.to_owned() } else { plain_name(exec) };
+    // A function may have the name of the script, and `setup` is the flow before the load.
+    let file = match exec {
+        "default" => unused(stem.to_owned(), |name| name == "setup" || script.functions.contains_key(name)),
+        exec => unused(plain_name(exec), |name| name == "setup"),
+    };
     Entry { name: scenario.name, file: file + ".hurl", session, load: scenario.load, has_setup: false }
 }
 

@@ -1,8 +1,10 @@
 //! Options of a script: its scenarios as runs, and its thresholds as service level objectives.
 
+use truetail_model::time::Nanos;
+
 use super::value::Value;
 use crate::ways::load::entry::{Load, Users};
-use crate::ways::load::text::{duration, number_text, plain_name};
+use crate::ways::load::text::{duration, number_text, plain_name, unused};
 
 /// Limit on the stages of a scenario, and on scenarios and thresholds.
 const MAX_ENTRIES: usize = 200;
@@ -108,7 +110,7 @@ impl Options {
         let text = |key: &str| scenario.member(key).and_then(Value::literal);
         let executor = text("executor").unwrap_or_default();
         let mut load = load_of(&executor, members);
-        if let Some(start) = text("startTime").filter(|start| milliseconds(&Value::text(start.as_str())) != Some(0.0)) {
+        if let Some(start) = text("startTime").filter(|start| seconds(&Value::text(start.as_str())) != Some(0.0)) {
             load.remarks.push(format!("not read: it starts {} after the beginning", shown(&start)));
         }
         let variables = match scenario.member("env") {
@@ -117,7 +119,8 @@ impl Options {
             }
             _ => Vec::new(),
         };
-        self.scenarios.push(Scenario { name: plain_name(name), exec: text("exec"), load, variables });
+        let name = unused(plain_name(name), |name| self.scenarios.iter().any(|other| other.name == name));
+        self.scenarios.push(Scenario { name, exec: text("exec"), load, variables });
     }
 
     fn threshold(&mut self, metric: &str, conditions: &Value) {
@@ -146,82 +149,106 @@ impl Options {
     }
 }
 
+/// A scenario's members, with its load as far as it is read.
+struct Reader<'a> {
+    members: &'a Members,
+    load: Load,
+}
+
+impl Reader<'_> {
+    /// Returns a member. One that cannot be read is a remark.
+    fn read<T>(&mut self, key: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let (_, value) = self.members.iter().find(|(known, _)| known == key)?;
+        let result = read(value);
+        if result.is_none() && *value != Value::Undefined {
+            self.load.remarks.push(format!("not read: {key}, whose value only a run knows or truetail cannot have"));
+        }
+        result
+    }
+
+    fn users(&mut self, key: &str) -> Option<f64> {
+        self.read(key, |value| value.number().filter(|users| *users >= 0.0 && users.fract() == 0.0))
+    }
+
+    fn time(&mut self, key: &'static str, of: &str) {
+        if let Some(time) = self.read(of, seconds) {
+            self.load.text(key, &duration(time));
+        }
+    }
+}
+
 /// Returns the load of an executor with its options.
 fn load_of(executor: &str, members: &Members) -> Load {
-    let get = |key: &str| members.iter().find(|(known, _)| known == key).map(|(_, value)| value);
-    let number = |key: &str| get(key).and_then(Value::number);
-    let time = |key: &str| get(key).and_then(milliseconds);
-    let mut load = Load::default();
-    if let Some(ms) = time("duration") {
-        load.text("duration", &duration(ms / 1000.0));
-    }
-    if let Some(ms) = time("gracefulStop") {
-        load.text("drain", &duration(ms / 1000.0));
-    }
-    let unit = time("timeUnit").unwrap_or(1000.0) / 1000.0;
+    let mut reader = Reader { members, load: Load::default() };
+    reader.time("duration", "duration");
+    reader.time("drain", "gracefulStop");
+    let has = |key: &str| members.iter().any(|(known, _)| known == key);
+    let unit = if has("timeUnit") { reader.read("timeUnit", seconds) } else { Some(1.0) };
     match executor {
-        "constant-arrival-rate" => match number("rate").and_then(|rate| rate_text(rate / unit)) {
-            Some(rate) => load.text("rate", &rate),
-            None => load.remarks.push("not read: its rate".to_owned()),
-        },
-        "ramping-arrival-rate" => match profile(number("startRate").unwrap_or(0.0), get("stages"), unit) {
-            Some(profile) => load.text("profile", &profile),
-            None => load.remarks.push("not read: its stages".to_owned()),
-        },
+        "constant-arrival-rate" => {
+            let rate = reader.read("rate", |rate| rate_text(rate.number()? / unit?));
+            rate.into_iter().for_each(|rate| reader.load.text("rate", &rate));
+        }
+        "ramping-arrival-rate" => {
+            let start = if has("startRate") { reader.read("startRate", Value::number) } else { Some(0.0) };
+            let profile = reader.read("stages", |stages| profile(start?, stages, unit?));
+            profile.into_iter().for_each(|profile| reader.load.text("profile", &profile));
+        }
         "ramping-vus" => {
-            let start = number("startVUs").or_else(|| number("vus")).unwrap_or(1.0);
-            load.users = Some(Users { count: start, stages: Some(stages_text(get("stages"))) });
-            if let Some(ms) = length(get("stages")) {
-                load.text("duration", &duration(ms / 1000.0));
-            }
+            let count = reader.users("startVUs").or_else(|| reader.users("vus")).unwrap_or(1.0);
+            let stages = members.iter().find(|(key, _)| key == "stages").map(|(_, stages)| stages);
+            reader.load.users = Some(Users { count, stages: Some(stages_text(stages)) });
+            let length = stages.and_then(length).into_iter();
+            length.for_each(|length| reader.load.text("duration", &duration(length)));
         }
         "constant-vus" | "shared-iterations" | "per-vu-iterations" => {
-            let users = number("vus").unwrap_or(1.0);
-            let is_endless = time("duration").is_some() && executor == "constant-vus";
-            let iterations = number("iterations").or((!is_endless).then_some(1.0));
-            let each = if executor == "per-vu-iterations" { users } else { 1.0 };
-            if let Some(iterations) = iterations {
-                load.keys.push(("requests", number_text(iterations * each)));
+            let count = reader.users("vus").filter(|users| *users > 0.0).unwrap_or(1.0);
+            let iterations = reader.users("iterations");
+            let is_once = !has("iterations") && (!has("duration") || executor != "constant-vus");
+            let each = if executor == "per-vu-iterations" { count } else { 1.0 };
+            if let Some(iterations) = iterations.or(is_once.then_some(1.0)) {
+                reader.load.keys.push(("requests", number_text(iterations * each)));
             }
-            load.users = Some(Users { count: users, stages: None });
+            reader.load.users = Some(Users { count, stages: None });
         }
-        other => load.remarks.push(format!("not read: the executor '{}'", shown(other))),
+        other => reader.load.remarks.push(format!("not read: the executor '{}'", shown(other))),
     }
-    load
+    reader.load
 }
 
 /// Returns the stages of a rate as a profile: `5..30/5s,30..30/15s`.
-fn profile(start: f64, stages: Option<&Value>, unit: f64) -> Option<String> {
-    let Some(Value::List(stages)) = stages else { return None };
-    let mut from = start / unit;
+fn profile(start: f64, stages: &Value, unit: f64) -> Option<String> {
+    let Value::List(stages) = stages else { return None };
+    let rate = |number: f64| Some(number / unit).filter(|rate| rate.is_finite() && *rate >= 0.0);
+    let mut from = rate(start)?;
     let mut parts = Vec::new();
     for stage in stages.iter().take(MAX_ENTRIES) {
-        let to = stage.member("target")?.number()? / unit;
-        let ms = stage.member("duration").and_then(milliseconds)?;
+        let to = rate(stage.member("target")?.number()?)?;
+        let length = stage.member("duration").and_then(seconds)?;
         // A stage of no length is a step.
-        if ms > 0.0 {
+        if length > 0.0 {
             let rates =
                 if from == to { number_text(to) } else { format!("{}..{}", number_text(from), number_text(to)) };
-            parts.push(format!("{rates}/{}", duration(ms / 1000.0)));
+            parts.push(format!("{rates}/{}", duration(length)));
         }
         from = to;
     }
     (!parts.is_empty()).then(|| parts.join(","))
 }
 
-/// Returns the milliseconds that all stages last.
-fn length(stages: Option<&Value>) -> Option<f64> {
-    let Some(Value::List(stages)) = stages else { return None };
-    let lengths = stages.iter().map(|stage| stage.member("duration").and_then(milliseconds));
-    lengths.sum::<Option<f64>>().filter(|ms| *ms > 0.0)
+/// Returns the seconds that all stages last.
+fn length(stages: &Value) -> Option<f64> {
+    let Value::List(stages) = stages else { return None };
+    let lengths = stages.iter().map(|stage| stage.member("duration").and_then(seconds));
+    lengths.sum::<Option<f64>>().filter(|length| *length > 0.0)
 }
 
 fn stages_text(stages: Option<&Value>) -> String {
     let Some(Value::List(stages)) = stages else { return String::new() };
     let stage = |stage: &Value| {
         let target = stage.member("target").and_then(Value::number).map_or_else(|| "?".to_owned(), number_text);
-        let ms = stage.member("duration").and_then(milliseconds);
-        format!("to {target} in {}", ms.map_or_else(|| "?".to_owned(), |ms| duration(ms / 1000.0)))
+        let length = stage.member("duration").and_then(seconds);
+        format!("to {target} in {}", length.map_or_else(|| "?".to_owned(), duration))
     };
     stages.iter().take(MAX_ENTRIES).map(stage).collect::<Vec<_>>().join(", ")
 }
@@ -234,40 +261,22 @@ fn rate_text(per_second: f64) -> Option<String> {
         .map(|(seconds, unit)| (per_second * seconds, unit))
         .find(|(rate, _)| (rate - rate.round()).abs() < 1e-9 * rate.abs());
     let (rate, unit) = whole.map_or((per_second, "s"), |(rate, unit)| (rate.round(), *unit));
-    (rate > 0.0).then(|| format!("{}/{unit}", number_text(rate)))
+    (rate > 0.0 && rate.is_finite()).then(|| format!("{}/{unit}", number_text(rate)))
 }
 
-/// Returns milliseconds of a duration such as `1m30s`, or of a number of milliseconds.
-fn milliseconds(value: &Value) -> Option<f64> {
-    if let Value::Number(ms) = value {
-        return Some(*ms);
+/// Returns the seconds of a duration such as `1m30s`, or of a number of milliseconds.
+fn seconds(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(ms) => Some(ms / 1000.0).filter(|seconds| *seconds >= 0.0),
+        text => text.literal()?.parse().ok().map(|Nanos(ns)| ns as f64 / 1e9),
     }
-    let text = value.literal()?;
-    let mut rest = text.trim();
-    let mut sum = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        let unit_end = rest[end..].find(|c: char| c.is_ascii_digit()).map_or(rest.len(), |at| end + at);
-        sum += number
-            * match &rest[end..unit_end] {
-                "ms" => 1.0,
-                "s" => 1e3,
-                "m" => 60e3,
-                "h" => 3600e3,
-                "d" => 86_400e3,
-                _ => return None,
-            };
-        rest = &rest[unit_end..];
-    }
-    (!text.trim().is_empty()).then_some(sum)
 }
 
 /// Returns a threshold as a service level objective.
 fn objective(metric: &str, expression: &str) -> Option<String> {
     let operator = ["<=", ">=", "<", ">"].into_iter().find(|operator| expression.contains(operator))?;
     let (left, right) = expression.split_once(operator)?;
-    let limit: f64 = right.trim().parse().ok()?;
+    let limit = right.trim().parse().ok().filter(|limit: &f64| limit.is_finite() && *limit >= 0.0)?;
     let left = left.trim();
     match (metric, left, operator) {
         ("http_req_duration", left, "<" | "<=") => {
@@ -275,8 +284,10 @@ fn objective(metric: &str, expression: &str) -> Option<String> {
                 "avg" => "mean".to_owned(),
                 "max" | "p(100)" => "max".to_owned(),
                 "med" => "p50".to_owned(),
-                "p(0)" => return None,
-                left => format!("p{}", left.strip_prefix("p(")?.strip_suffix(')')?),
+                left => {
+                    let percent: f64 = left.strip_prefix("p(")?.strip_suffix(')')?.parse().ok()?;
+                    (percent > 0.0 && percent < 100.0).then(|| format!("p{}", number_text(percent)))?
+                }
             };
             Some(format!("{aggregate} {operator} {}ms", number_text(limit)))
         }
@@ -299,17 +310,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_added_up() {
-        let ms = |text: &str| milliseconds(&Value::text(text));
-        assert_eq!([ms("1m30s"), ms("500ms"), ms("1.5s"), ms("0s")], [90e3, 500.0, 1500.0, 0.0].map(Some));
-        assert_eq!([ms(""), ms("5"), ms("5 years")], [None; 3]);
+    fn durations_are_texts_or_milliseconds() {
+        let read = |text: &str| seconds(&Value::text(text));
+        assert_eq!([read("1m30s"), read("500ms"), read("1.5s"), read("0s")], [90.0, 0.5, 1.5, 0.0].map(Some));
+        assert_eq!([read(""), read("5"), read("5 years"), read("-1s")], [None; 4]);
+        assert_eq!([Value::Number(250.0), Value::Number(-1.0)].map(|ms| seconds(&ms)), [Some(0.25), None]);
     }
 
     #[test]
     fn rates_have_the_shortest_unit() {
         assert_eq!(rate_text(200.0).as_deref(), Some("200/s"));
         assert_eq!(rate_text(1.0 / 60.0).as_deref(), Some("1/m"));
-        assert_eq!(rate_text(0.0), None);
+        assert_eq!([0.0, -1.0, f64::NAN, f64::INFINITY].map(rate_text), [None, None, None, None]);
     }
 
     #[test]
@@ -322,6 +334,10 @@ mod tests {
             ("http_req_duration", "p(95)>500", None),
             ("http_req_waiting", "p(95)<500", None),
             ("checks", "rate>0.9", None),
+            ("http_req_duration", "p(NaN)<500", None),
+            ("http_req_duration", "p(101)<500", None),
+            ("http_req_duration", "p(95)<inf", None),
+            ("http_req_failed", "rate<NaN", None),
         ] {
             assert_eq!(objective(metric, expression).as_deref(), slo, "{metric} {expression}");
         }

@@ -109,6 +109,15 @@ impl<'a> Script<'a> {
         let mut changed = HashSet::new();
         for function in self.functions.values().chain(&self.default) {
             changed.extend(assigned(*function));
+            changed.extend(called_on(*function));
+        }
+        // What the other statements do with a name is not known.
+        for statement in &self.unread {
+            statement.each(&mut |part| {
+                if part.kind() == "identifier" {
+                    changed.insert(part.text());
+                }
+            });
         }
         changed
     }
@@ -126,11 +135,19 @@ pub(super) fn assigned<'a>(code: Code<'a>) -> HashSet<&'a str> {
         let target = match part.kind() {
             "assignment_expression" | "augmented_assignment_expression" => part.field("left"),
             "update_expression" => part.field("argument"),
-            // `list.push(…)` changes the list.
-            "call_expression" => part.field("function").filter(|function| function.kind() == "member_expression"),
             _ => None,
         };
         names.extend(target.and_then(Code::root_name));
+    });
+    names
+}
+
+/// Returns the variables of which a method is called somewhere in `code`: `list.push(…)` changes the list.
+fn called_on<'a>(code: Code<'a>) -> HashSet<&'a str> {
+    let mut names = HashSet::new();
+    code.each(&mut |part| {
+        let function = if part.kind() == "call_expression" { part.field("function") } else { None };
+        names.extend(function.filter(|function| function.kind() == "member_expression").and_then(Code::root_name));
     });
     names
 }

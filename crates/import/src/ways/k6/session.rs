@@ -36,6 +36,8 @@ pub(super) struct Session<'a, 's> {
     reads: usize,
     /// Number of values that the flow makes.
     values: usize,
+    /// Constants of the script that a function may have changed.
+    lost: BTreeSet<String>,
     /// Names in the script of parts of answers, by step.
     pub(super) hints: Vec<(usize, Of, String)>,
 }
@@ -69,6 +71,7 @@ impl<'a, 's> Session<'a, 's> {
             depth: 0,
             reads: 0,
             values: 0,
+            lost: BTreeSet::new(),
             hints: Vec::new(),
         }
     }
@@ -98,7 +101,8 @@ impl<'a, 's> Session<'a, 's> {
     /// Returns the value of a name.
     pub(super) fn lookup(&self, name: &str) -> Value {
         let local = self.frames[self.first_seen()..].iter().rev().find_map(|frame| frame.names.get(name));
-        let known = local.or_else(|| self.script.globals.get(name));
+        let global = || self.script.globals.get(name).filter(|_| !self.lost.contains(name));
+        let known = local.or_else(global);
         known.cloned().unwrap_or_else(|| Value::Unknown(Some(plain_name(name))))
     }
 
@@ -176,21 +180,36 @@ impl<'a, 's> Session<'a, 's> {
         requests
     }
 
-    /// Gives up the values that a statement which is not read may change.
-    fn forget(&mut self, code: Code<'_>) {
+    /// Gives up the values that code which is not read may change: what it assigns to, and the objects in it.
+    pub(super) fn forget(&mut self, code: Code<'_>) {
         let mut names: BTreeSet<&str> = assigned(code).into_iter().collect();
-        let is_console = code.text().starts_with("console.");
-        code.each(&mut |part| {
-            let is_object = part.kind() == "identifier"
-                && matches!(self.lookup(part.text()), Value::Map(_) | Value::List(_))
-                && !is_console;
-            if is_object {
-                names.insert(part.text());
-            }
-        });
+        if !code.text().starts_with("console.") {
+            code.each(&mut |part| {
+                if matches!(part.kind(), "identifier" | "shorthand_property_identifier")
+                    && self.lookup(part.text()).is_object()
+                {
+                    names.insert(part.text());
+                }
+            });
+        }
         for name in names {
+            let value = self.lookup(name);
+            if value.is_object() {
+                self.lose(&value);
+            }
             self.assign(name, Value::Unknown(Some(plain_name(name))));
         }
+    }
+
+    /// Gives up all values with this object in them, because it was changed under one of its names.
+    fn lose(&mut self, changed: &Value) {
+        for (name, value) in self.frames.iter_mut().flat_map(|frame| &mut frame.names) {
+            if value.contains(changed) {
+                *value = Value::Unknown(Some(plain_name(name)));
+            }
+        }
+        let globals = self.script.globals.iter().filter(|(_, value)| value.contains(changed));
+        self.lost.extend(globals.map(|(name, _)| name.clone()));
     }
 
     /// Reads the body of a function. Returns the value that it returns.
@@ -215,17 +234,17 @@ impl<'a, 's> Session<'a, 's> {
                     let value = match (value, default) {
                         (Some(value), _) => value,
                         (None, Some(default)) => self.evaluate(default),
-                        (None, None) => Value::Null,
+                        (None, None) => Value::Undefined,
                     };
                     self.bind(name, value);
                 }
-                _ => self.bind_pattern(parameter, value.unwrap_or(Value::Null)),
+                _ => self.bind_pattern(parameter, value.unwrap_or(Value::Undefined)),
             }
         }
         let value = match function.field("body") {
-            Some(body) if body.kind() == "statement_block" => self.statements(body).unwrap_or(Value::Null),
+            Some(body) if body.kind() == "statement_block" => self.statements(body).unwrap_or(Value::Undefined),
             Some(expression) => self.evaluate(expression),
-            None => Value::Null,
+            None => Value::Undefined,
         };
         self.frames.pop();
         value
@@ -253,8 +272,17 @@ impl<'a, 's> Session<'a, 's> {
                     return statement.children().first().map(|value| self.evaluate(*value));
                 }
                 "statement_block" => {
-                    if let Some(value) = self.statements(statement) {
-                        return Some(value);
+                    // `const` and `let` end with their block, and `var` does not.
+                    let is_scope = statement.children().iter().all(|inner| inner.kind() != "variable_declaration");
+                    if is_scope {
+                        self.frames.push(Frame { names: HashMap::new(), is_inner: true });
+                    }
+                    let returned = self.statements(statement);
+                    if is_scope {
+                        self.frames.pop();
+                    }
+                    if returned.is_some() {
+                        return returned;
                     }
                 }
                 _ => self.statement(statement),
@@ -286,7 +314,7 @@ impl<'a, 's> Session<'a, 's> {
     pub(super) fn declare(&mut self, declared: Code<'a>) {
         let Some(name) = declared.field("name") else { return };
         let Some(expression) = declared.field("value") else {
-            self.bind(name.text(), Value::Null);
+            self.bind(name.text(), Value::Undefined);
             return;
         };
         let is_function = matches!(expression.kind(), "arrow_function" | "function_expression");
@@ -366,15 +394,18 @@ impl<'a, 's> Session<'a, 's> {
         }
         let Some(names) = self.frame_of(at.text()) else { return false };
         let mut place = names.get_mut(at.text()).expect("it was just found");
+        let mut before = Value::Undefined;
         for key in keys.iter().rev() {
+            before = place.clone();
             let Value::Map(members) = place else { return false };
             let index = members.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
-                members.push((key.clone(), Value::Null));
+                members.push((key.clone(), Value::Undefined));
                 members.len() - 1
             });
             place = &mut members[index].1;
         }
         *place = value;
+        self.lose(&before);
         true
     }
 

@@ -2,7 +2,7 @@
 
 use super::session::Session;
 use super::value::Value;
-use crate::ways::load::text::{Of, Part, plain_name};
+use crate::ways::load::text::{Of, Part, joined, plain_name, unused};
 
 impl Session<'_, '_> {
     /// Returns the variable that holds a part of the answer of a step. The step captures it.
@@ -13,16 +13,10 @@ impl Session<'_, '_> {
         }
         let hint = self.hints.iter().rev().find(|(at, known, _)| *at == step && known == of);
         let wanted = hint.map_or_else(|| capture_name(of), |(_, _, name)| name.clone());
-        let is_taken = |name: &String| {
+        let name = unused(wanted, |name| {
             self.steps.iter().flat_map(|step| &step.checks.captures).any(|(taken, _)| taken == name)
                 || self.variables.needed.contains(name)
-        };
-        let mut name = wanted.clone();
-        let mut number = 2;
-        while is_taken(&name) {
-            name = format!("{wanted}_{number}");
-            number += 1;
-        }
+        });
         self.steps[step].checks.captures.push((name.clone(), of.clone()));
         name
     }
@@ -45,7 +39,7 @@ impl Session<'_, '_> {
             Value::Json(inner) => {
                 let mut parts = Vec::new();
                 self.json(inner, &mut parts);
-                parts
+                joined(parts)
             }
             Value::Null => vec![Part::Literal("null".to_owned())],
             Value::Unknown(Some(name)) => {
@@ -55,6 +49,8 @@ impl Session<'_, '_> {
             value => match value.literal() {
                 Some(text) => vec![Part::Literal(text)],
                 None => {
+                    self.marked += 1;
+                    self.remark("not read: a value of the next request, {{value}}".to_owned());
                     self.variables.needed.insert("value".to_owned());
                     vec![Part::Variable("value".to_owned())]
                 }
@@ -75,13 +71,15 @@ impl Session<'_, '_> {
             }
             Value::Map(members) => {
                 literal(out, "{");
-                for (index, (key, value)) in members.iter().enumerate() {
+                let given = members.iter().filter(|(_, value)| *value != Value::Undefined);
+                for (index, (key, value)) in given.enumerate() {
                     let comma = if index > 0 { "," } else { "" };
                     out.push(Part::Literal(format!("{comma}{}:", quoted(key))));
                     self.json(value, out);
                 }
                 literal(out, "}");
             }
+            Value::Undefined => literal(out, "null"),
             Value::Number(_) | Value::Bool(_) | Value::Null | Value::Drawn(_) | Value::Answer(_, Of::Status) => {
                 out.extend(self.parts(value));
             }

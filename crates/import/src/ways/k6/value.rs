@@ -9,6 +9,7 @@ pub(super) enum Value {
     Number(f64),
     Bool(bool),
     Null,
+    Undefined,
     List(Vec<Value>),
     /// An object, in the order of its members.
     Map(Vec<(String, Value)>),
@@ -51,12 +52,35 @@ impl Value {
         matches!(self, Value::Unknown(_))
     }
 
+    /// Returns a number, if JavaScript writes it with the same digits.
+    pub(super) fn from_number(number: f64) -> Self {
+        let size = number.abs();
+        let is_plain = number == 0.0 || (1e-6..1e21).contains(&size);
+        if is_plain { Value::Number(number + 0.0) } else { Value::Unknown(None) }
+    }
+
+    /// Returns true for an object or a list, which can be changed under another name.
+    pub(super) fn is_object(&self) -> bool {
+        matches!(self, Value::Map(_) | Value::List(_))
+    }
+
+    /// Returns true if it is `part`, or an object or list with it inside.
+    pub(super) fn contains(&self, part: &Value) -> bool {
+        self == part
+            || match self {
+                Value::Map(members) => members.iter().any(|(_, value)| value.contains(part)),
+                Value::List(values) => values.iter().any(|value| value.contains(part)),
+                _ => false,
+            }
+    }
+
     /// Returns a text without variables.
     pub(super) fn literal(&self) -> Option<String> {
         match self {
             Value::Text(parts) => parts.iter().map(Part::literal).collect(),
             Value::Number(number) => Some(number_text(*number)),
             Value::Bool(truth) => Some(truth.to_string()),
+            Value::Undefined => Some("undefined".to_owned()),
             _ => None,
         }
     }
@@ -65,7 +89,7 @@ impl Value {
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
-            Value::Text(_) => self.literal()?.trim().parse().ok(),
+            Value::Text(_) => self.literal()?.trim().parse().ok().filter(|number: &f64| number.is_finite()),
             _ => None,
         }
     }

@@ -73,7 +73,9 @@ impl Step {
         section(&mut out, Some("Cookies"), &self.cookies, hurl::key);
         match &self.body {
             Body::Nothing => {}
-            Body::Text(parts) => line(&mut out, &written_body(parts)),
+            // A flow sends a body that is written as JSON with its type.
+            Body::Text(parts) if self.has_type() => line(&mut out, &written_body(parts)),
+            Body::Text(parts) => line(&mut out, &format!("`{}`", written(parts, hurl::quoted_part))),
             Body::Form(fields) => section(&mut out, Some("Form"), fields, hurl::form_key),
         }
         let status = self.checks.status.map_or_else(|| "*".to_owned(), |status| status.to_string());
@@ -102,6 +104,10 @@ impl Step {
         let (origin, path) = first.split_at(origin_end);
         let path = path.split('#').next().unwrap_or_default();
         format!("{origin}{}{}", hurl::path_text(path), written(rest, hurl::path_text))
+    }
+
+    fn has_type(&self) -> bool {
+        self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"))
     }
 
     /// Returns all texts of the request.

@@ -90,6 +90,12 @@ pub(in crate::ways) fn plain_name(text: &str) -> String {
     if name.is_empty() { "value".to_owned() } else { name }
 }
 
+/// Returns a name with a number behind it if it is taken: `name`, `name_2`, ….
+pub(in crate::ways) fn unused(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    let mut numbered = (2..).map(|number| format!("{name}_{number}"));
+    if is_taken(&name) { numbered.find(|name| !is_taken(name)).expect("numbers do not end") } else { name }
+}
+
 /// Returns a step of a JSONPath: `.name`, `[0]` or `['other name']`.
 pub(in crate::ways) fn path_step(key: &str) -> Option<String> {
     let is_name = |key: &str| {

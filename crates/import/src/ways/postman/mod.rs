@@ -18,7 +18,7 @@ use serde_json::Value;
 use truetail_requests::redacted_header;
 
 use crate::ImportError;
-use crate::ways::{counted, listed, shown};
+use crate::ways::{counted, hurl, listed, shown};
 use crate::whole::file::place_of;
 
 use collection::{Collection, Event, Item};
@@ -29,6 +29,8 @@ use variables::Variables;
 const MAX_REQUESTS: usize = 1000;
 /// Limit on the bytes of a step's name.
 const MAX_NAME_BYTES: usize = 100;
+/// Limit on the characters of a part of a step's name.
+const MAX_PART_CHARS: usize = 30;
 /// Limit on the nesting of folders.
 const DEEPEST: usize = 20;
 
@@ -93,7 +95,7 @@ struct Made {
 impl Made {
     fn add(&mut self, items: &[Item], around: &Around<'_>) {
         for item in items {
-            let path = format!("{}{}", around.path, step_name(&item.name));
+            let path = format!("{}{}", around.path, hurl::step_name(&item.name.replace('/', " "), MAX_PART_CHARS));
             let auth = item.auth.as_ref().or(around.auth);
             match &item.item {
                 Some(items) if around.depth < DEEPEST => {
@@ -191,12 +193,4 @@ fn usage_value(name: &str, value: &str) -> String {
         }
         _ => "VALUE".to_owned(),
     }
-}
-
-/// Returns a name of an item as a part of a step's name.
-fn step_name(name: &str) -> String {
-    let plain = |c: char| if c.is_control() || matches!(c, '/' | '#') { ' ' } else { c };
-    let name: String = name.chars().map(plain).take(30).collect();
-    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    if name.is_empty() { "request".to_owned() } else { name }
 }

@@ -57,7 +57,7 @@ pub(super) fn write(
     }
     let url = written_url(&url, variables).ok_or(Cause::Url)?;
     let mut marks: Vec<String> = unread.iter().chain(&tests.unread).map(|line| format!("script: {line}")).collect();
-    let mut headers = headers(&request.header, variables);
+    let mut headers = headers(&request.header, &mut marks, variables);
     let mut sections = String::new();
     authorization(auth, &mut headers, &mut sections, &mut marks, variables);
     let body = request.body.as_ref().filter(|body| !body.disabled);
@@ -119,7 +119,7 @@ fn without_fragment(url: &str) -> &str {
 
 type Lines = Vec<(String, String)>;
 
-fn headers(headers: &Headers, variables: &mut Variables) -> Lines {
+fn headers(headers: &Headers, marks: &mut Vec<String>, variables: &mut Variables) -> Lines {
     let pairs: Lines = match headers {
         Headers::Pairs(pairs) => {
             pairs.iter().filter(|pair| !pair.disabled).map(|pair| (pair.key.clone(), pair.text())).collect()
@@ -130,13 +130,17 @@ fn headers(headers: &Headers, variables: &mut Variables) -> Lines {
         }
         Headers::Nothing(()) => Vec::new(),
     };
-    let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-    };
-    let kept = pairs.into_iter().map(|(name, value)| (name.trim().to_owned(), value));
-    let kept = kept.filter(|(name, _)| is_name(name) && !DROPPED.iter().any(|no| no.eq_ignore_ascii_case(name)));
-    kept.map(|(name, value)| (hurl::key(&name), variables.written(value.trim(), hurl::value))).collect()
+    let mut kept = Vec::new();
+    for (name, value) in pairs {
+        match name.trim() {
+            name if DROPPED.iter().any(|no| no.eq_ignore_ascii_case(name)) => {}
+            name if hurl::is_header_name(name) => {
+                kept.push((hurl::key(name), variables.written(value.trim(), hurl::value)));
+            }
+            name => marks.push(format!("the header {name}")),
+        }
+    }
+    kept
 }
 
 fn authorization(
