@@ -41,7 +41,7 @@ pub(in crate::ways) fn key(name: &str) -> String {
     escaped(name, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// Returns true for the name of a header that a flow can have. At the start of a line, other characters mean something else.
+/// Returns true for the name of a header that a flow can have. Other characters mean something else in front of a line.
 pub(in crate::ways) fn is_header_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))

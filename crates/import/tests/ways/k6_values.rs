@@ -48,7 +48,7 @@ fn bodies_are_sent_as_k6_sends_them() {
     let post = |body: &str| format!("http.post('http://127.0.0.1/', {body});");
     let typed =
         |body: &str| format!("http.post('http://127.0.0.1/', {body}, {{ headers: {{ 'Content-Type': 'text/x' }} }});");
-    // Without a type of its own, a body that looks like JSON would be sent with the type of JSON.
+    // Without Content-Type, a body that is written as JSON would be sent with that of JSON.
     assert_flow("", &post("JSON.stringify({ a: 1 })"), &["\n`{\"a\":1}`\n"], &[]);
     assert_flow(
         "",

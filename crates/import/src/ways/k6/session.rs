@@ -33,9 +33,8 @@ pub(super) struct Session<'a, 's> {
     /// Variables that have to be given, with the value they have otherwise.
     pub(super) variables: Variables,
     pub(super) depth: usize,
+    /// Number of parts that were read, and of values that the flow makes.
     reads: usize,
-    /// Number of values that the flow makes.
-    values: usize,
     /// Constants of the script that a function may have changed.
     lost: BTreeSet<String>,
     /// Names in the script of parts of answers, by step.
@@ -70,7 +69,6 @@ impl<'a, 's> Session<'a, 's> {
             variables: Variables::default(),
             depth: 0,
             reads: 0,
-            values: 0,
             lost: BTreeSet::new(),
             hints: Vec::new(),
         }
@@ -94,8 +92,8 @@ impl<'a, 's> Session<'a, 's> {
 
     /// Returns a value that the flow makes, for one evaluation.
     pub(super) fn made(&mut self, expression: &str) -> Made {
-        self.values += 1;
-        Made { expression: expression.to_owned(), id: self.values }
+        self.reads += 1;
+        Made { expression: expression.to_owned(), id: self.reads }
     }
 
     /// Returns the value of a name.

@@ -48,7 +48,7 @@ impl Session {
                 *uses.entry(made.id).or_default() += 1;
             }
         }
-        let mut kept = BTreeSet::new();
+        let mut kept: BTreeMap<usize, String> = BTreeMap::new();
         for step in &mut self.steps {
             let mut variables = Vec::new();
             for part in step.texts().flatten() {
@@ -56,12 +56,13 @@ impl Session {
                 if uses[&made.id] < 2 {
                     continue;
                 }
-                let kind = made.expression.split(' ').next().unwrap_or_default();
-                let name = format!("{kind}_{}", made.id);
-                if kept.insert(made.id) {
-                    variables.push((name.clone(), made.expression.clone()));
-                }
-                *part = Part::Variable(name);
+                let number = kept.len() + 1;
+                let name = kept.entry(made.id).or_insert_with(|| {
+                    let kind = made.expression.split(' ').next().unwrap_or_default();
+                    variables.push((format!("{kind}_{number}"), made.expression.clone()));
+                    format!("{kind}_{number}")
+                });
+                *part = Part::Variable(name.clone());
             }
             step.variables = variables;
         }
