@@ -1,6 +1,7 @@
-//! Names of spans, each kept once.
+//! Names of spans, each kept once, and numbers of services.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use crate::span::Span;
 
@@ -12,16 +13,27 @@ pub(crate) const OTHER: u32 = 0;
 const MOST: usize = 4_096;
 const LONGEST: usize = 40;
 
+/// Number of all services beyond the limit, which is that on the names.
+pub(crate) const OTHER_SERVICE: u16 = 0;
+
 /// Names of spans by number.
 #[derive(Debug)]
 pub(crate) struct Names {
     names: Vec<String>,
     numbers: HashMap<String, u32>,
+    /// Numbers of services by the hash of their whole names.
+    services: HashMap<u64, u16>,
+    hasher: RandomState,
 }
 
 impl Names {
     pub(crate) fn new() -> Names {
-        Names { names: vec![OTHERS.to_owned()], numbers: HashMap::new() }
+        Names {
+            names: vec![OTHERS.to_owned()],
+            numbers: HashMap::new(),
+            services: HashMap::new(),
+            hasher: RandomState::new(),
+        }
     }
 
     /// Returns the number of a span's name, `service/span`. Names beyond the limit are [`OTHER`].
@@ -37,6 +49,16 @@ impl Names {
         self.names.push(name.clone());
         self.numbers.insert(name, number);
         number
+    }
+
+    /// Returns the number of a span's service. Services beyond the limit are [`OTHER_SERVICE`].
+    pub(crate) fn service_of(&mut self, span: &Span<'_>) -> u16 {
+        let hash = self.hasher.hash_one(&*span.service);
+        if let Some(number) = self.services.get(&hash) {
+            return *number;
+        }
+        let next = u16::try_from(self.services.len() + 1).ok().filter(|next| usize::from(*next) <= MOST);
+        next.map_or(OTHER_SERVICE, |next| *self.services.entry(hash).or_insert(next))
     }
 
     pub(crate) fn name(&self, number: u32) -> &str {

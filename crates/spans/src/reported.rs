@@ -8,7 +8,7 @@ use truetail_model::trace::TraceIds;
 use truetail_run::{MAX_PARTS, ReportedTimes, ServerTiming, SpanBooks};
 
 use crate::names::{Names, OTHER};
-use crate::tree::{KeptSpan, add_weights, parts};
+use crate::tree::{KeptSpan, Part, add_weights, parts};
 
 /// Source of the times, in place of a header.
 const SOURCE: &str = "spans";
@@ -30,29 +30,32 @@ pub(crate) fn reported(
     books.doubled += (all - spans.len()) as u64;
     let traces = || spans.chunk_by(|one, next| one.request == next.request);
     let kept_traces = || traces().filter(|trace| indices.contains(&trace[0].request));
-    let parts_of = |trace: &[KeptSpan]| parts(ids.own_id(trace[0].request), trace);
     let mut weights = vec![0.0; names.len()];
     let mut order = Vec::new();
     let mut seen = vec![false; names.len()];
+    let mut of_requests: Vec<(u64, Vec<Part>)> = Vec::new();
     for trace in kept_traces() {
-        let parts = parts_of(trace);
+        let request = trace[0].request;
+        let parts = parts(ids.own_id(request), trace);
         books.used += parts.len() as u64;
         books.without_parent += (trace.len() - parts.len()) as u64;
         add_weights(&parts, &mut weights);
         let new = parts.iter().map(|part| part.name).filter(|name| !std::mem::replace(&mut seen[*name as usize], true));
         order.extend(new);
+        of_requests.push((request, parts));
     }
     books.not_kept += spans.len() as u64 - kept_traces().map(|trace| trace.len() as u64).sum::<u64>();
     let chosen = chosen(order, &weights);
     let place_of = |name: u32| chosen.iter().position(|chosen| *chosen == name).unwrap_or(chosen.len() - 1);
-    let times_of = |trace: &[KeptSpan]| {
-        let mut times = ReportedTimes::none(trace[0].request);
-        for part in parts_of(trace) {
+    drop(spans);
+    let times_of = |(request, parts): (u64, Vec<Part>)| {
+        let mut times = ReportedTimes::of_spans(request, parts.len() as u64);
+        for part in parts {
             times.add(place_of(part.name), Nanos(part.own_ns as u64));
         }
         times
     };
-    let times: Vec<ReportedTimes> = kept_traces().map(times_of).filter(|times| !times.is_empty()).collect();
+    let times: Vec<ReportedTimes> = of_requests.into_iter().map(times_of).filter(|times| !times.is_empty()).collect();
     let mut timing = ServerTiming {
         sources: vec![SOURCE.to_owned()],
         names: chosen.iter().map(|name| names.name(*name).to_owned()).collect(),

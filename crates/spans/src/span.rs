@@ -16,11 +16,11 @@ pub(crate) struct Span<'a> {
     pub parent: Option<u64>,
     /// By the clock of the span's service.
     pub start_ns: u64,
-    /// `None` if the span ends before its start.
+    /// `None` if the span ends before its start. Such a span, and one of more than a week, is damaged.
     pub duration_ns: Option<u64>,
     pub service: Cow<'a, str>,
     pub name: Cow<'a, str>,
-    /// True if the parent is in another process, so that their clocks cannot be compared.
+    /// True if its kind says that the parent is in another process, so that their clocks cannot be compared.
     pub is_remote: bool,
 }
 

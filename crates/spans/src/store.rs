@@ -1,5 +1,6 @@
 //! The spans of a run, in bounded memory.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
@@ -8,24 +9,19 @@ use truetail_model::record::Samples;
 use truetail_model::trace::TraceIds;
 use truetail_run::{ServerTiming, SpanBooks};
 
+use crate::error::SpanError;
 use crate::json::{self, Formats};
 use crate::names::Names;
+use crate::pieces::{self, InPieces, NextPiece};
 use crate::protobuf;
 use crate::reported::reported;
 use crate::span::{Span, SpanSink};
 use crate::tree::KeptSpan;
 
-/// Limit on the spans that are kept: 96 MiB.
-const MAX_SPANS: usize = 1 << 21;
 /// Limit on the spans of one trace.
 const MAX_SPANS_OF_TRACE: u32 = 1_000;
 /// Longest span: a week. A longer one is no part of a request.
 const LONGEST_NS: u64 = 7 * 86_400_000_000_000;
-
-/// A message that could not be read to its end. The spans before that place count.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct SpanError(String);
 
 /// The spans of the traces that a run started.
 #[derive(Debug)]
@@ -50,7 +46,7 @@ impl SpanStore {
     /// # Errors
     /// If the message is cut off or is not protobuf.
     pub fn add_protobuf(&mut self, message: &[u8]) -> Result<(), SpanError> {
-        let read = protobuf::read(message, self).map_err(|malformed| SpanError(malformed.0.to_owned()));
+        let read = protobuf::read(message, self).map_err(|malformed| SpanError::new(malformed.0));
         read.inspect_err(|error| self.unread(error))
     }
 
@@ -61,7 +57,7 @@ impl SpanStore {
     pub fn add_json(&mut self, message: &[u8]) -> Result<(), SpanError> {
         let mut input = Deserializer::from_slice(message);
         let read = json::read(&mut input, Formats::Otlp, self).and_then(|()| input.end());
-        read.map_err(|error| SpanError(error.to_string())).inspect_err(|error| self.unread(error))
+        read.map_err(SpanError::new).inspect_err(|error| self.unread(error))
     }
 
     /// Adds the spans of a file: messages of OTLP in JSON, one after the other, or traces that Jaeger exported. Returns
@@ -72,17 +68,24 @@ impl SpanStore {
     /// something else, the messages before that place count, and [`SpanBooks::problem`] says so.
     pub fn add_file(&mut self, mut input: impl BufRead) -> Result<u64, SpanError> {
         let mut messages = 0;
-        while has_more(&mut input).map_err(|error| SpanError(error.to_string()))? {
-            match json::read(&mut Deserializer::from_reader(&mut input), Formats::Any, self) {
+        while has_more(&mut input).map_err(SpanError::new)? {
+            match self.add_next(&mut input) {
                 Ok(()) => messages += 1,
                 Err(error) => {
-                    let error = SpanError(format!("message {}: {error}", messages + 1));
+                    let error = SpanError::new(format_args!("message {}: {error}", messages + 1));
                     self.unread(&error);
                     return if messages == 0 { Err(error) } else { Ok(messages) };
                 }
             }
         }
-        if messages == 0 { Err(SpanError("it is empty".to_owned())) } else { Ok(messages) }
+        if messages == 0 { Err(SpanError::new("it is empty")) } else { Ok(messages) }
+    }
+
+    /// Adds the spans of the next message of a file.
+    fn add_next(&mut self, input: impl BufRead) -> serde_json::Result<()> {
+        let left = &Cell::new(pieces::LONGEST);
+        let mut input = Deserializer::from_reader(InPieces::new(input, left));
+        json::read(&mut input, Formats::Any, &mut NextPiece { sink: self, left })
     }
 
     /// Counts a message that could not be read.
@@ -91,9 +94,16 @@ impl SpanStore {
         self.books.problem.get_or_insert_with(|| error.to_string());
     }
 
+    /// Counts a message that the receiver refused for this reason, so that none of its spans were read.
+    pub fn refuse(&mut self, reason: &str) {
+        self.unread(&SpanError::new(reason));
+    }
+
     /// Returns the times of the requests that the run keeps: of each span the time without its children, under the name
     /// `service/span`.
     pub fn times(self, samples: &Samples) -> ServerTiming {
+        // The order of the spans takes memory too.
+        drop(self.of_request);
         reported(samples, self.ids, self.spans, &self.names, self.books)
     }
 }
@@ -115,14 +125,15 @@ impl SpanSink for SpanStore {
             return;
         };
         let of_request = self.of_request.get(&request).copied().unwrap_or(0);
-        if self.spans.len() >= MAX_SPANS || of_request >= MAX_SPANS_OF_TRACE {
+        if self.spans.len() as u64 >= SpanBooks::MAX_SPANS || of_request >= MAX_SPANS_OF_TRACE {
             self.books.left_out += 1;
             return;
         }
         self.of_request.insert(request, of_request + 1);
         let name = self.names.number_of(span);
-        let is_remote = span.is_remote;
-        self.spans.push(KeptSpan { request, id, parent, start_ns: span.start_ns, duration_ns, name, is_remote });
+        let service = self.names.service_of(span);
+        let Span { start_ns, is_remote, .. } = *span;
+        self.spans.push(KeptSpan { request, id, parent, start_ns, duration_ns, name, service, is_remote });
     }
 
     fn left_out(&mut self) {

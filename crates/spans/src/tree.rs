@@ -3,9 +3,10 @@
 //! A request's time is shared out from the top down. A span keeps the time that none of its children covers, and its
 //! children share the rest by their durations, so the parts of all spans add up to the time of the span at the top.
 //! Children in the process of their parent are compared by its clock: the time that they cover together counts once,
-//! and what lies outside the parent does not count. Of a child in another process only the duration is used.
+//! and what lies outside the parent does not count. Of a child in another process only the duration is used: of kind
+//! `SERVER` or `CONSUMER`, or of another service than its parent.
 
-use crate::names::OTHER;
+use crate::names::{OTHER, OTHER_SERVICE};
 
 /// A span that is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,10 +19,18 @@ pub(crate) struct KeptSpan {
     pub duration_ns: u64,
     /// Number of its name.
     pub name: u32,
+    /// Number of its service.
+    pub service: u16,
+    /// True if its kind says that its parent is in another process.
     pub is_remote: bool,
 }
 
 impl KeptSpan {
+    /// Returns true if the clock of `parent` may be another one: by the kind of this span, or by the services of both.
+    fn is_remote_to(&self, parent: &KeptSpan) -> bool {
+        self.is_remote || self.service != parent.service || self.service == OTHER_SERVICE
+    }
+
     /// Returns the start and the end within `around`.
     fn within(&self, around: &KeptSpan) -> (u64, u64) {
         let end_of = |span: &KeptSpan| span.start_ns.saturating_add(span.duration_ns);
@@ -83,18 +92,19 @@ pub(crate) fn parts(own_id: u64, spans: &[KeptSpan]) -> Vec<Part> {
 fn shares<'a>(parent: &KeptSpan, children: impl Iterator<Item = &'a KeptSpan> + Clone) -> Vec<f64> {
     let length = |child: &KeptSpan| {
         let (start, end) = child.within(parent);
-        if child.is_remote { child.duration_ns.min(parent.duration_ns) } else { end - start }
+        if child.is_remote_to(parent) { child.duration_ns.min(parent.duration_ns) } else { end - start }
     };
     let sum = |is_remote: bool| {
-        let lengths = children.clone().filter(|child| child.is_remote == is_remote).map(length);
+        let lengths = children.clone().filter(|child| child.is_remote_to(parent) == is_remote).map(length);
         lengths.map(|ns| ns as f64).sum::<f64>()
     };
     let local = sum(false);
-    let together = union(children.clone().filter(|child| !child.is_remote).map(|child| child.within(parent))) as f64;
+    let inside = children.clone().filter(|child| !child.is_remote_to(parent)).map(|child| child.within(parent));
+    let together = union(inside) as f64;
     let remote = sum(true);
     let fits = (parent.duration_ns as f64 / (together + remote)).min(1.0);
     let of_local = if local > 0.0 { together / local * fits } else { 0.0 };
-    let share = |child: &KeptSpan| length(child) as f64 * if child.is_remote { fits } else { of_local };
+    let share = |child: &KeptSpan| length(child) as f64 * if child.is_remote_to(parent) { fits } else { of_local };
     children.map(share).collect()
 }
 
@@ -125,7 +135,11 @@ mod tests {
     const REQUEST: u64 = 100;
 
     fn local(id: u64, parent: u64, start_ns: u64, duration_ns: u64) -> KeptSpan {
-        KeptSpan { request: 0, id, parent, start_ns, duration_ns, name: id as u32, is_remote: false }
+        KeptSpan { request: 0, id, parent, start_ns, duration_ns, name: id as u32, service: 1, is_remote: false }
+    }
+
+    fn of_service(service: u16, span: KeptSpan) -> KeptSpan {
+        KeptSpan { service, ..span }
     }
 
     fn remote(id: u64, parent: u64, start_ns: u64, duration_ns: u64) -> KeptSpan {
@@ -150,6 +164,13 @@ mod tests {
         // A child that begins after its parent has ended is no part of the request.
         assert_eq!(named(&[app, local(2, 1, 150, 60), local(3, 2, 160, 5)]), [(1, 100), (2, 0), (3, 0)]);
         assert_eq!(named(&[app, local(2, 1, 140, 60)]), [(1, 90), (2, 10)]);
+        // Another service is another machine, whatever the kind, and so is one beyond the limit on services.
+        for service in [2, OTHER_SERVICE] {
+            let far = of_service(service, local(3, 2, 9_000, 25));
+            assert_eq!(named(&[app, local(2, 1, 60, 30), far]), [(1, 70), (2, 5), (3, 25)]);
+            let inside = of_service(service, local(4, 3, 9_010, 10));
+            assert_eq!(named(&[app, local(2, 1, 60, 30), far, inside]), [(1, 70), (2, 5), (3, 15), (4, 10)]);
+        }
         // Children on other machines that are longer than their parent fill it.
         assert_eq!(named(&[app, remote(2, 1, 0, 150), remote(3, 1, 0, 300)]), [(1, 0), (2, 50), (3, 50)]);
     }

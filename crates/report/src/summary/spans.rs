@@ -36,10 +36,12 @@ pub(super) fn span_sentences(timing: &ServerTiming, books: &SpanBooks, findings:
         );
     }
     sentences.extend(unused(books));
+    sentences.extend(full(books));
     if let Some(problem) = books.problem.as_ref().filter(|_| books.unread > 0) {
         let unread = number::count(books.unread);
-        sentences
-            .push(format!("Messages with spans that could not be read to their end: {unread}; the first: {problem}."));
+        sentences.push(format!(
+            "Messages that were refused or could not be read to their end: {unread}; the first: {problem}."
+        ));
     }
     sentences
 }
@@ -59,6 +61,15 @@ fn unused(books: &SpanBooks) -> Option<String> {
     let unused = books.received.saturating_sub(books.used);
     let all = number::count(books.received);
     (unused > 0).then(|| format!("{} of {all} spans are not used: {}.", number::count(unused), told.join(", ")))
+}
+
+/// Returns a sentence about the answers that came after the last span that was kept; `None` if all spans had room.
+fn full(books: &SpanBooks) -> Option<String> {
+    let most = number::count(SpanBooks::MAX_SPANS);
+    let sentence = || {
+        format!("A run keeps {most} spans, so later answers have none: have fewer traces recorded (--trace-sampled).")
+    };
+    books.ran_full().then(sentence)
 }
 
 #[cfg(test)]
@@ -82,5 +93,17 @@ mod tests {
         assert!(sentence.starts_with("28 of 1028 spans are not used: 7 of traces that"), "{sentence}");
         assert!(sentence.contains("5 came twice, 3 with a wrong id or end, 3 beyond"), "{sentence}");
         assert_eq!(unused(&SpanBooks { received: 3, used: 3, ..SpanBooks::default() }), None);
+    }
+
+    #[test]
+    fn a_full_store_is_told_with_its_remedy() {
+        let books = SpanBooks { used: SpanBooks::MAX_SPANS, left_out: 5, ..SpanBooks::default() };
+        let sentence = full(&books).unwrap();
+        assert!(
+            sentence.contains("so later answers have none") && sentence.contains("(--trace-sampled)"),
+            "{sentence}"
+        );
+        // One long trace.
+        assert_eq!(full(&SpanBooks { received: 1_005, used: 1_000, left_out: 5, ..SpanBooks::default() }), None);
     }
 }

@@ -80,6 +80,8 @@ impl ServerTiming {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReportedTimes {
     index: u64,
+    /// Number of spans that have a part in the times. It is not saved.
+    spans: u64,
     /// In nanoseconds; [`ABSENT`] if there is no time.
     times: [u64; MAX_PARTS],
 }
@@ -95,7 +97,12 @@ impl OfRequest for ReportedTimes {
 impl ReportedTimes {
     /// Returns no times of the request with this index.
     pub fn none(index: u64) -> ReportedTimes {
-        ReportedTimes { index, times: [ABSENT; MAX_PARTS] }
+        ReportedTimes::of_spans(index, 0)
+    }
+
+    /// Returns no times of the request with this index, for this number of spans.
+    pub fn of_spans(index: u64, spans: u64) -> ReportedTimes {
+        ReportedTimes { index, spans, times: [ABSENT; MAX_PARTS] }
     }
 
     /// Returns the index of the request in the whole schedule.
@@ -124,7 +131,7 @@ impl ReportedTimes {
     /// Returns the times with each at a new place. `places` has the new place for each old one.
     #[must_use]
     pub fn moved(&self, places: &[Option<usize>]) -> ReportedTimes {
-        let mut moved = ReportedTimes::none(self.index);
+        let mut moved = ReportedTimes::of_spans(self.index, self.spans);
         for (from, to) in places.iter().enumerate() {
             if let Some((to, time)) = to.zip(self.get(from)) {
                 moved.add(to, time);

@@ -18,11 +18,11 @@ pub struct SpanBooks {
     pub doubled: u64,
     /// Spans that no chain of parents connects with their request.
     pub without_parent: u64,
-    /// Spans with an id of a wrong length, or that end before they start.
+    /// Spans with an id of a wrong length, that end before they start, or that last longer than a week.
     pub damaged: u64,
     /// Spans beyond the limits on memory.
     pub left_out: u64,
-    /// Messages that could not be read to their end.
+    /// Messages that could not be read to their end, or were refused.
     pub unread: u64,
     /// What was wrong with the first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,6 +30,16 @@ pub struct SpanBooks {
 }
 
 impl SpanBooks {
+    /// Limit on the spans that a run keeps: 96 MiB, and with the order and the parts of the spans at most three times
+    /// that for a moment.
+    pub const MAX_SPANS: u64 = 1 << 21;
+
+    /// Returns true if spans were left out because as many were kept as can be, so that later answers have none.
+    pub fn ran_full(&self) -> bool {
+        let kept = [self.used, self.not_kept, self.doubled, self.without_parent];
+        self.left_out > 0 && kept.into_iter().fold(0, u64::saturating_add) >= SpanBooks::MAX_SPANS
+    }
+
     /// Returns the sum of the counts of spans, which is [`SpanBooks::received`].
     fn sum(&self) -> u64 {
         let SpanBooks { used, foreign, not_kept, doubled, without_parent, damaged, left_out, .. } = *self;
@@ -77,5 +87,13 @@ mod tests {
         assert_eq!((one.received, one.used, one.unread, one.imbalance()), (10, 5, 1, None));
         assert!(one.problem.is_some());
         assert!(SpanBooks { received: 11, ..one }.imbalance().is_some());
+    }
+
+    #[test]
+    fn spans_are_left_out_for_their_number_or_for_that_of_their_trace() {
+        let full = SpanBooks { used: SpanBooks::MAX_SPANS - 1, doubled: 1, left_out: 1, ..SpanBooks::default() };
+        assert!(full.ran_full());
+        assert!(!SpanBooks { left_out: 0, ..full.clone() }.ran_full());
+        assert!(!SpanBooks { doubled: 0, foreign: 5, ..full }.ran_full());
     }
 }

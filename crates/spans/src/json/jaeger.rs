@@ -5,42 +5,47 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::MapAccess;
 
-use super::pieces::{Each, Parts};
+use super::pieces::{Each, Object, Objects, Parts};
 use super::scalar::Scalar;
 use crate::span::{Span, SpanSink, UNKNOWN_SERVICE, from_digits};
 
 /// Limit on the spans of a trace that wait for the names of their services, which follow them.
 const MOST: usize = 100_000;
+/// Limit on the processes of a trace. Spans of later ones are of an unknown service.
+const MOST_PROCESSES: usize = 10_000;
+/// Limit on the references before the trace id of their span, which all known versions write first.
+const MOST_EARLY: usize = 16;
 
 /// A trace.
 pub(super) struct Trace<'s, S> {
     sink: &'s mut S,
     spans: Vec<JaegerSpan>,
-    processes: HashMap<String, Process>,
+    processes: Processes,
 }
 
 impl<S> Trace<'_, S> {
     pub(super) fn new(sink: &mut S) -> Trace<'_, S> {
-        Trace { sink, spans: Vec::new(), processes: HashMap::new() }
+        Trace { sink, spans: Vec::new(), processes: Processes::default() }
     }
 }
 
 impl<S: SpanSink> Parts for Trace<'_, S> {
     fn begin(&mut self) {
         self.spans.clear();
-        self.processes.clear();
+        self.processes.0.clear();
     }
 
     fn part<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
         match name {
             "spans" => {
                 let Trace { spans, sink, .. } = self;
-                map.next_value_seed(Each::new(|span: JaegerSpan| match spans.len() {
+                let take = |span: JaegerSpan| match spans.len() {
                     0..MOST => spans.push(span),
                     _ => sink.left_out(),
-                }))?;
+                };
+                map.next_value_seed(Objects(&mut SpanReader { span: JaegerSpan::default(), early: Vec::new(), take }))?;
             }
-            "processes" => self.processes = map.next_value::<Option<_>>()?.unwrap_or_default(),
+            "processes" => map.next_value_seed(Object(&mut self.processes))?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -48,10 +53,24 @@ impl<S: SpanSink> Parts for Trace<'_, S> {
 
     fn end(&mut self) {
         for span in &self.spans {
-            let process = span.process_id.as_ref().and_then(|id| self.processes.get(id));
-            let service = process.and_then(|process| process.service_name.as_deref());
-            self.sink.span(&span.read(service.unwrap_or(UNKNOWN_SERVICE)));
+            let service = span.process_id.as_ref().and_then(|id| self.processes.0.get(id));
+            self.sink.span(&span.read(service.map_or(UNKNOWN_SERVICE, String::as_str)));
         }
+    }
+}
+
+/// Names of services by process.
+#[derive(Default)]
+struct Processes(HashMap<String, String>);
+
+impl Parts for Processes {
+    fn part<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        let process: Option<Process> = map.next_value()?;
+        let service = process.and_then(|process| process.service_name);
+        if let Some(service) = service.filter(|_| self.0.len() < MOST_PROCESSES) {
+            self.0.insert(name.to_owned(), service);
+        }
+        Ok(true)
     }
 }
 
@@ -59,22 +78,6 @@ impl<S: SpanSink> Parts for Trace<'_, S> {
 #[serde(rename_all = "camelCase")]
 struct Process {
     service_name: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct JaegerSpan {
-    #[serde(rename = "traceID")]
-    trace_id: Option<String>,
-    #[serde(rename = "spanID")]
-    span_id: Option<String>,
-    operation_name: Option<String>,
-    references: Option<Vec<Reference>>,
-    start_time: Scalar,
-    duration: Scalar,
-    #[serde(rename = "processID")]
-    process_id: Option<String>,
-    tags: Option<Vec<Tag>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -86,6 +89,13 @@ struct Reference {
     span_id: Option<String>,
 }
 
+impl Reference {
+    /// Returns the trace and the span; `None` for a trace without an id.
+    fn ids(&self) -> Option<(u128, Option<u64>)> {
+        Some((trace_id(self.trace_id.as_deref())?, span_id(self.span_id.as_deref())))
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Tag {
@@ -93,28 +103,94 @@ struct Tag {
     value: Scalar,
 }
 
+impl Tag {
+    fn is_remote(&self) -> bool {
+        self.key.as_deref() == Some("span.kind") && matches!(self.value.text(), Some("server" | "consumer"))
+    }
+}
+
+/// A span as far as it was read, with its numbers only: references and tags may be many.
+#[derive(Default)]
+struct JaegerSpan {
+    trace_id: Option<u128>,
+    span_id: Option<u64>,
+    /// The first reference into its own trace. One into another trace is no parent.
+    parent: Option<Option<u64>>,
+    name: Option<String>,
+    start_ns: Option<u64>,
+    duration_ns: Option<u64>,
+    process_id: Option<String>,
+    is_remote: bool,
+}
+
 impl JaegerSpan {
     fn read<'a>(&'a self, service: &'a str) -> Span<'a> {
-        // Jaeger leaves out zeros at the beginning of an id.
-        let trace_id = self.trace_id.as_deref().filter(|text| !text.is_empty());
-        let trace_id = trace_id.and_then(|text| from_digits(text, 32));
-        let id = |text: &Option<String>| from_digits(text.as_deref().unwrap_or_default(), 16).map(|id| id as u64);
-        // A reference into another trace is no parent.
-        let mut inside = self.references.iter().flatten().filter(|reference| reference.trace_id == self.trace_id);
-        let is_server = |tag: &Tag| {
-            tag.key.as_deref() == Some("span.kind") && matches!(tag.value.text(), Some("server" | "consumer"))
-        };
-        let ns = |time: &Scalar| time.whole().and_then(|us| us.checked_mul(1_000));
-        let start_ns = ns(&self.start_time);
         Span {
-            trace_id,
-            id: id(&self.span_id).filter(|id| *id != 0),
-            parent: inside.next().map_or(Some(0), |reference| id(&reference.span_id)),
-            start_ns: start_ns.unwrap_or(0),
-            duration_ns: ns(&self.duration).filter(|_| start_ns.is_some()),
+            trace_id: self.trace_id,
+            id: self.span_id.filter(|id| *id != 0),
+            parent: self.parent.unwrap_or(Some(0)),
+            start_ns: self.start_ns.unwrap_or(0),
+            duration_ns: self.duration_ns.filter(|_| self.start_ns.is_some()),
             service: service.into(),
-            name: self.operation_name.as_deref().unwrap_or_default().into(),
-            is_remote: self.tags.iter().flatten().any(is_server),
+            name: self.name.as_deref().unwrap_or_default().into(),
+            is_remote: self.is_remote,
         }
     }
+}
+
+/// Reader of the spans of a trace.
+struct SpanReader<F> {
+    span: JaegerSpan,
+    /// References that came before the trace id.
+    early: Vec<(u128, Option<u64>)>,
+    take: F,
+}
+
+impl<F: FnMut(JaegerSpan)> Parts for SpanReader<F> {
+    fn begin(&mut self) {
+        self.span = JaegerSpan::default();
+        self.early.clear();
+    }
+
+    fn part<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        let SpanReader { span, early, .. } = self;
+        match name {
+            "traceID" => span.trace_id = trace_id(map.next_value::<Option<String>>()?.as_deref()),
+            "spanID" => span.span_id = span_id(map.next_value::<Option<String>>()?.as_deref()),
+            "operationName" => span.name = map.next_value()?,
+            "startTime" => span.start_ns = ns(&map.next_value()?),
+            "duration" => span.duration_ns = ns(&map.next_value()?),
+            "processID" => span.process_id = map.next_value()?,
+            "tags" => map.next_value_seed(Each::new(|tag: Tag| span.is_remote |= tag.is_remote()))?,
+            "references" => {
+                map.next_value_seed(Each::new(|reference: Reference| match (reference.ids(), span.trace_id) {
+                    (Some((trace, parent)), Some(own)) if trace == own => drop(span.parent.get_or_insert(parent)),
+                    (Some(ids), None) if early.len() < MOST_EARLY => early.push(ids),
+                    _ => {}
+                }))?
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn end(&mut self) {
+        let mut span = std::mem::take(&mut self.span);
+        let inside = self.early.iter().find(|(trace, _)| Some(*trace) == span.trace_id);
+        span.parent = span.parent.or(inside.map(|(_, parent)| *parent));
+        (self.take)(span);
+    }
+}
+
+/// Returns the number of a trace id. Jaeger leaves out zeros at the beginning.
+fn trace_id(text: Option<&str>) -> Option<u128> {
+    text.filter(|text| !text.is_empty()).and_then(|text| from_digits(text, 32))
+}
+
+fn span_id(text: Option<&str>) -> Option<u64> {
+    from_digits(text.unwrap_or_default(), 16).map(|id| id as u64)
+}
+
+fn ns(time: &Scalar) -> Option<u64> {
+    time.whole().and_then(|us| us.checked_mul(1_000))
 }

@@ -1,4 +1,5 @@
-//! Spans in JSON, read piece by piece: no more than a span is in memory, however long the message.
+//! Spans in JSON, read piece by piece, however long the message: no more than a span is in memory, and of Jaeger a
+//! trace, because the names of its services follow its spans. The reader of a file limits the bytes of such a piece.
 //!
 //! | module | content |
 //! |---|---|

@@ -103,7 +103,11 @@ struct OtlpSpan {
 
 impl OtlpSpan {
     fn read<'a>(&'a self, service: &'a str) -> Span<'a> {
-        let id = |text: &Option<String>| from_digits(text.as_deref().unwrap_or_default(), 16).map(|id| id as u64);
+        let exact = |text: &&str| matches!(text.len(), 0 | 16);
+        let id = |text: &Option<String>| {
+            let text = Some(text.as_deref().unwrap_or_default()).filter(exact);
+            text.and_then(|text| from_digits(text, 16)).map(|id| id as u64)
+        };
         let start_ns = self.start_time_unix_nano.whole();
         let duration_ns = self.end_time_unix_nano.whole().zip(start_ns).and_then(|(end, start)| end.checked_sub(start));
         let of_32 = self.trace_id.as_deref().filter(|text| text.len() == 32);

@@ -32,6 +32,27 @@ fn every_form_gives_the_same_times() {
     }
 }
 
+/// A library that reports no kind: the service alone says that the clock is another one.
+#[test]
+fn another_service_has_another_clock_whatever_the_kind() {
+    let mut spans = spans_of(0);
+    // The clock of the stock is a second ahead, and its first span is longer than what fits by that clock.
+    spans[2].start_ms = 1_010;
+    spans[3].start_ms = 1_020;
+    spans.iter_mut().for_each(|span| span.is_server = false);
+    let mut by_json = store();
+    by_json.add_json(json(&spans).as_bytes()).unwrap();
+    let mut by_jaeger = store();
+    by_jaeger.add_file(jaeger(&spans).as_bytes()).unwrap();
+    for timing in [of(&spans), times_of(by_json, 2), times_of(by_jaeger, 2)] {
+        assert_eq!(parts(&timing, 0), EXPECTED);
+    }
+    // Spans of one service are compared by its clock: this one lies outside its parent.
+    spans[2].service = "shop";
+    spans[3].service = "shop";
+    assert_eq!(parts(&of(&spans), 0)[..2], [("shop/GET /", 40), ("shop/HTTP GET", 60)]);
+}
+
 #[test]
 fn spans_of_one_request_may_come_in_any_order_and_twice() {
     let mut spans = spans_of(1);

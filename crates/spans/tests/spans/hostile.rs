@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use prost::Message;
 
 use crate::protobuf::{Request, ResourceSpans, ScopeSpans, Span};
-use crate::support::{TestSpan, books, json, of_span, parts, protobuf, spans_of, store, times_of};
+use crate::support::{TestSpan, books, ids, json, of_span, parts, protobuf, spans_of, store, times_of};
 
 fn message(spans: Vec<Span>) -> Vec<u8> {
     let scope_spans = vec![ScopeSpans { spans }];
@@ -112,6 +112,104 @@ fn messages_that_cannot_be_read_are_told() {
     }
     let nested = format!("{}{}", "{\"result\": ".repeat(200), "}".repeat(200));
     assert!(store().add_file(nested.as_bytes()).is_err());
+}
+
+/// serde quotes the input in its reasons, and the reason goes to run.json, the page, the terminal, and the sender.
+#[test]
+fn a_reason_is_short_however_long_the_message() {
+    let long = "x\u{9b}é\u{7f}\u{202e}".repeat(1 << 18);
+    let spans = |span: &str| format!("{{\"resourceSpans\": [{{\"scopeSpans\": [{{\"spans\": [{span}]}}]}}]}}");
+    for (text, place) in [
+        (format!("{{\"resourceSpans\": \"{long}\"}}"), "expected an array at line 1 column"),
+        (spans(&format!("{{\"name\": [\"{long}\"]}}")), "expected a string at line 1 column"),
+        (spans(&format!("\"{long}\"")), "at line 1 column"),
+    ] {
+        let mut by_message = store();
+        let mut by_file = store();
+        for error in [by_message.add_json(text.as_bytes()).unwrap_err(), by_file.add_file(text.as_bytes()).unwrap_err()]
+        {
+            let error = error.to_string();
+            assert!(error.chars().count() <= 201 && !error.contains(char::is_control), "{error}");
+            assert!(error.contains(place), "{error}");
+        }
+        for store in [by_message, by_file] {
+            let timing = times_of(store, 1);
+            let problem = books(&timing).problem.as_ref().unwrap();
+            assert!(problem.chars().count() <= 201 && !problem.contains(char::is_control), "{problem}");
+        }
+    }
+    let mut refused = store();
+    refused.refuse(&format!("no\n{long}"));
+    let timing = times_of(refused, 1);
+    let problem = books(&timing).problem.as_ref().unwrap();
+    assert!(problem.starts_with("no x") && problem.chars().count() <= 201, "{problem}");
+    assert_eq!((books(&timing).unread, books(&timing).received), (1, 0));
+}
+
+/// Tags, references, processes and texts of a foreign file: what is not used is dropped as it is read.
+#[test]
+fn a_file_cannot_fill_the_memory() {
+    let trace_id = ids().trace_id(0);
+    let [own, first] = [format!("{:x}", ids().own_id(0)), "7".to_owned()];
+    let many = |part: &str| part.repeat(300_000);
+    let reference = |span: &str| format!("{{\"traceID\": \"{trace_id}\", \"spanID\": \"{span}\"}}");
+    let foreign = many("{\"traceID\": \"1\", \"spanID\": \"2\"},");
+    let span = |fields: &str| {
+        format!("{{\"spanID\": \"{first}\", \"startTime\": 5, \"duration\": 10, \"processID\": \"p\", {fields}}}")
+    };
+    let trace = format!("\"traceID\": \"{trace_id}\"");
+    let references =
+        format!("\"references\": [{foreign}{}, {}]", reference(&own), many(&format!("{},", reference("9"))));
+    let references = references.replace(", ]", "]").replace(",]", "]");
+    let tags = format!("\"tags\": [{}{{\"key\": \"span.kind\", \"value\": \"server\"}}]", many("{},"));
+    let processes: String = (0..200_000).map(|nth| format!(", \"p{nth}\": {{\"serviceName\": \"s\"}}")).collect();
+    let file = |span: String| {
+        format!(
+            "{{\"data\": [{{\"spans\": [{span}], \"processes\": {{\"p\": {{\"serviceName\": \"shop\"}}{processes}}}}}]}}"
+        )
+    };
+    // The parent is the first reference into the trace, after many into others.
+    let late = file(span(&format!("{trace}, {references}, {tags}")));
+    // Before the id of their trace, only a few references are kept.
+    let early = file(span(&format!("\"references\": [{}], {trace}", reference(&own))));
+    for text in [late, early] {
+        let mut store = store();
+        assert_eq!(store.add_file(text.as_bytes()), Ok(1));
+        let timing = times_of(store, 1);
+        assert_eq!(timing.names, ["shop/"], "{timing:?}");
+        assert_eq!((books(&timing).received, books(&timing).used), (1, 1));
+    }
+}
+
+#[test]
+fn a_piece_of_a_file_has_a_limit() {
+    let long = "x".repeat(65 << 20);
+    let before = json(&spans_of(0));
+    let name = json(&spans_of(1)).replace("SELECT", &long);
+    let mut by_file = store();
+    assert_eq!(by_file.add_file(format!("{before}\n{name}").as_bytes()), Ok(1));
+    let timing = times_of(by_file, 1);
+    let problem = books(&timing).problem.as_ref().unwrap();
+    assert!(problem.starts_with("message 2: 64 MiB without the end of a span"), "{problem}");
+    assert_eq!((books(&timing).used, books(&timing).unread), (4, 1));
+}
+
+#[test]
+fn ids_of_otlp_have_all_their_digits() {
+    for (digits, damaged) in
+        [("00000000000000a1", 0), ("a1", 1), ("0a1", 1), ("000000000000000a1", 1), ("00000000000000g1", 1)]
+    {
+        let text = json(&spans_of(0)[..1]).replace("0000000000000001", digits);
+        let mut by_message = store();
+        by_message.add_json(text.as_bytes()).unwrap();
+        let timing = times_of(by_message, 1);
+        assert_eq!((books(&timing).damaged, books(&timing).used), (damaged, 1 - damaged), "{digits}");
+        let text = json(&spans_of(0)[1..2])
+            .replace("\"parentSpanId\": \"0000000000000001\"", &format!("\"parentSpanId\": \"{digits}\""));
+        let mut by_message = store();
+        by_message.add_json(text.as_bytes()).unwrap();
+        assert_eq!(books(&times_of(by_message, 1)).damaged, damaged, "parent {digits}");
+    }
 }
 
 proptest! {
