@@ -1,10 +1,14 @@
 //! A run without its warm-up.
 
+use std::collections::HashSet;
+
 use truetail_model::record::{
-    Histogram, IntervalBooks, Metric, Recorder, RecorderOptions, RequestRecord, Samples, SecondCounts, Snapshot,
+    Histogram, IntervalBooks, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Samples, SecondCounts,
+    Snapshot,
 };
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
-use truetail_run::Run;
+use truetail_model::trace::TraceIds;
+use truetail_run::{ReportedTimes, Run, ServerTiming, TraceFacts};
 
 use crate::metric_distributions;
 
@@ -64,11 +68,37 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError>
         "the first {} s were cut off afterwards as warm-up: {cut} arrivals, counted apart",
         (from.as_secs_f64() * 1e3).round() / 1e3
     ));
+    if let Some(timing) = &mut facts.server_timing {
+        recount(timing, facts.trace.as_ref().and_then(TraceFacts::ids), &snapshot.samples);
+    }
     // By target, of streams and of sessions, only totals of the whole run are known.
     facts.by_target.clear();
     facts.stream = None;
     facts.sessions = None;
     Ok(Run { facts, snapshot })
+}
+
+/// Counts the answers with and without reported times again, and moves the spans of other requests to those that are
+/// not kept. Unread times, which are known by run only, stay.
+fn recount(timing: &mut ServerTiming, ids: Option<TraceIds>, samples: &Samples) {
+    let of_spans = timing.spans.is_some();
+    let kept: HashSet<u64> =
+        samples.even().iter().chain(samples.slowest_left_out()).map(|record| record.index).collect();
+    let cut = timing.times.iter().filter(|times| !kept.contains(&times.index()));
+    let spans_cut: u64 = cut.map(ReportedTimes::spans).sum();
+    timing.times.retain(|times| kept.contains(&times.index()));
+    if let Some(books) = &mut timing.spans {
+        books.used -= spans_cut;
+        books.not_kept += spans_cut;
+    }
+    // A header is read of each answer, and of a long run the even part of the requests is a fair part of those.
+    let slowest = samples.slowest_left_out().filter(|_| of_spans);
+    let is_answer = |record: &&RequestRecord| matches!(record.outcome, Outcome::Response { .. });
+    let is_asked = |index: &u64| !of_spans || ids.is_none_or(|ids| ids.is_sampled(*index));
+    let answers = samples.even().iter().chain(slowest).filter(is_answer).map(|record| record.index);
+    let answers: HashSet<u64> = answers.filter(is_asked).collect();
+    timing.answers = answers.iter().filter(|index| timing.of(**index).is_some()).count() as u64;
+    timing.without = answers.len() as u64 - timing.answers;
 }
 
 fn from_records(whole: &Snapshot, records: &[RequestRecord], from: Timestamp) -> Snapshot {

@@ -2,11 +2,12 @@
 
 use crate::support::{scenario, simulated, without_samples};
 use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
-use truetail_model::record::{Histogram, Metric, SamplesOptions, Snapshot};
+use truetail_model::record::{Histogram, Metric, Outcome, RequestRecord, SamplesOptions, Snapshot};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{Run, VerdictState};
+use truetail_model::trace::TraceFormat;
+use truetail_run::{ReportedTimes, Run, ServerTiming, SpanBooks, TraceFacts, VerdictState};
 use truetail_sim::{SimOptions, simulate};
 
 const S: u64 = 1_000_000_000;
@@ -129,4 +130,62 @@ fn what_is_not_known_is_refused() {
     let refused = without_warmup(&loaded, Timestamp(S)).unwrap_err();
     assert_eq!(refused, WarmupCutError::NothingByInterval);
     assert!(!refused.to_string().contains('\n'));
+}
+
+/// Returns times of each third request that was answered.
+fn reported_times(run: &Run) -> Vec<ReportedTimes> {
+    let is_reported = |record: &&RequestRecord| record.index.is_multiple_of(3) && is_answer(record);
+    let times = |record: &RequestRecord| {
+        let mut times = ReportedTimes::of_spans(record.index, 4);
+        times.add(0, Nanos(5));
+        times
+    };
+    let mut all: Vec<ReportedTimes> = run.snapshot.samples.even().iter().filter(is_reported).map(times).collect();
+    all.sort_by_key(ReportedTimes::index);
+    all
+}
+
+fn is_answer(record: &RequestRecord) -> bool {
+    matches!(record.outcome, Outcome::Response { .. })
+}
+
+#[test]
+fn reported_times_of_the_warmup_are_cut_too() {
+    let from = Timestamp(15 * S);
+    let mut run = simulated(&mixed());
+    let times = reported_times(&run);
+    let all = times.len() as u64;
+    let with = |run: &mut Run, spans, sampled| {
+        let trace = TraceFacts::new(7, TraceFormat::W3c, sampled, None);
+        let ids = trace.ids().unwrap();
+        run.facts.trace = Some(trace);
+        let names = vec!["app".to_owned()];
+        run.facts.server_timing = Some(ServerTiming {
+            names,
+            answers: 9_999,
+            without: 9_999,
+            spans,
+            times: times.clone(),
+            ..ServerTiming::default()
+        });
+        let cut = without_warmup(run, from).unwrap();
+        let later: Vec<&RequestRecord> =
+            cut.snapshot.samples.even().iter().filter(|record| is_answer(record)).collect();
+        let timing = cut.facts.server_timing.clone().unwrap();
+        let asked = later.iter().filter(|record| timing.spans.is_none() || ids.is_sampled(record.index));
+        let (with, without): (Vec<u64>, Vec<u64>) =
+            asked.map(|record| record.index).partition(|index| index.is_multiple_of(3));
+        assert_eq!((timing.answers, timing.without), (with.len() as u64, without.len() as u64));
+        let left = later.iter().filter(|record| record.index.is_multiple_of(3)).count();
+        assert!(left > 0 && left < all as usize && timing.times.len() == left, "{left} of {all}");
+        timing
+    };
+    with(&mut run, None, 1.0);
+    for sampled in [1.0, 0.3] {
+        let books = SpanBooks { received: 4 * all + 1, used: 4 * all, damaged: 1, ..SpanBooks::default() };
+        let timing = with(&mut run, Some(books), sampled);
+        let books = timing.spans.as_ref().unwrap();
+        assert_eq!((books.used, books.damaged), (4 * timing.times.len() as u64, 1));
+        assert_eq!((books.used + books.not_kept, books.imbalance()), (4 * all, None));
+    }
 }

@@ -78,7 +78,7 @@ impl RunningReceiver {
     pub(crate) fn end(self, run: &mut Run, quiet: bool, is_told: &dyn Fn() -> bool) {
         self.receiver.hurry();
         if !quiet && !self.grace.is_zero() {
-            output::note(&format!("waits {} for spans (--otlp-grace)", self.grace));
+            output::note(&format!("waits {} for spans (--otlp-grace); Ctrl-C ends the wait", self.grace));
         }
         let until = Instant::now() + Duration::from(self.grace);
         while Instant::now() < until && !is_told() {

@@ -1,6 +1,7 @@
 //! Run on real sockets, with progress, conditions that stop it early, views, checkpoints, and Ctrl-C.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::{Control, Plan};
@@ -119,14 +120,17 @@ impl Prepared {
             script.check()?;
         }
         let (mut run, signal) = measured?;
-        if let Some(spans) = spans {
-            // A signal during the wait ends only the wait.
-            let own = turns.is_none().then(|| signals::stop_run_on_signal(&Control::new())).transpose()?;
-            let told = || turns.map_or_else(|| own.as_ref()?.first_signal(), Turns::signal).is_some();
-            spans.end(&mut run, printing.quiet, &|| signal.is_some() || told());
-        }
+        // A signal from now on, also a second one, ends only the wait for spans.
+        let is_alone = spans.is_some() && turns.is_none();
+        let own = is_alone.then(|| signals::tell_of_signals(|_| ())).transpose()?;
+        let signals = turns.map(|turns| &turns.signals).or(own.as_ref()).map(SignalHandler::count);
+        let count = || signals.as_ref().map_or(0, |count| count.load(Ordering::SeqCst));
+        let before = count();
         scrapers.end(&mut run);
         events.end(&mut run);
+        if let Some(spans) = spans {
+            spans.end(&mut run, printing.quiet, &|| count() > before);
+        }
         run.facts.notes.extend(script.as_ref().and_then(Script::note));
         Ok(ControlFlow::Continue(Measured { run, signal, judge, until, baseline, folder, views }))
     }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -78,16 +80,22 @@ fn message(service: &str, spans: &[String]) -> String {
     )
 }
 
+/// Sends these bytes, and returns the answer.
+fn send(address: &str, bytes: &[u8]) -> String {
+    let mut socket = TcpStream::connect(address).expect("a receiver");
+    socket.write_all(bytes).expect("it reads");
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
 /// Sends a message, and returns the status of the answer.
 fn post(address: &str, path: &str, fields: &str, body: &[u8]) -> u16 {
-    let mut socket = TcpStream::connect(address).expect("a receiver");
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {}\r\n{fields}\r\n",
         body.len()
     );
-    socket.write_all(&[head.as_bytes(), body].concat()).expect("it reads");
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).expect("an answer");
+    let answer = send(address, &[head.as_bytes(), body].concat());
     answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{answer}"))
 }
 
@@ -95,9 +103,13 @@ fn post_json(address: &str, body: &str) -> u16 {
     post(address, "/v1/traces", "Content-Type: application/json\r\n", body.as_bytes())
 }
 
-/// Starts a run, and returns it with the address of its receiver.
+/// Starts a run of 400 requests, and returns it with the address of its receiver.
 fn start(dir: &TestDir, args: &[&str]) -> (TestProcess, String) {
-    let common = ["run", "-r", "100", "-n", "400", "--no-preflight", "--force", "--out", "run", "--trace"];
+    start_of("400", dir, args)
+}
+
+fn start_of(requests: &str, dir: &TestDir, args: &[&str]) -> (TestProcess, String) {
+    let common = ["run", "-r", "100", "-n", requests, "--no-preflight", "--force", "--out", "run", "--trace"];
     let receive = ["--otlp-receive", "127.0.0.1:0"];
     let mut process = TestProcess::start(dir.command(&[&common[..], &receive, args].concat()));
     let line = process.wait_for_stderr("receives spans on http://");
@@ -195,6 +207,14 @@ fn what_is_no_span_of_the_run_is_refused_or_counted() {
         bomb.write_all(&vec![b' '; 64 << 20]).expect("memory");
         bomb.finish().expect("memory")
     };
+    // A container sends to a name that only it knows. The answer says what helps.
+    let by_name = send(
+        &address,
+        b"POST /v1/traces HTTP/1.1\r\nHost: host.docker.internal:4318\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+    assert!(by_name.contains(" 403 ") && by_name.contains("use its IP address"), "{by_name}");
+    // An SDK that is set to gRPC.
+    assert!(send(&address, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").starts_with("HTTP/1.1 505 "));
     let zipped = format!("{json}Content-Encoding: gzip\r\n");
     for (path, fields, body, status) in [
         ("/v1/traces", &*zipped, gzip.as_slice(), 200),
@@ -221,9 +241,56 @@ fn what_is_no_span_of_the_run_is_refused_or_counted() {
     assert_eq!((&run["tally"]["responses"], &run["interrupted"]), (&400.into(), &false.into()), "{output:?}");
     let spans = &run["server_timing"]["spans"];
     assert_eq!((&spans["received"], &spans["used"], &spans["foreign"]), (&3.into(), &2.into(), &1.into()), "{spans}");
-    assert_eq!((&spans["unread"], &run["server_timing"]["answers"]), (&2.into(), &1.into()), "{spans}");
+    // Two could not be read, and seven were refused; metrics are no messages with spans.
+    assert_eq!((&spans["unread"], &run["server_timing"]["answers"]), (&9.into(), &1.into()), "{spans}");
+    assert_says(
+        &output,
+        &["refused or could not be read to their end: 9; the first: 403, the name in Host is another one"],
+    );
     let says = ["399 of 400 answers that asked for a trace have no span", "1 of traces that this run did not start"];
     assert_says(&output, &says);
+}
+
+/// A first Ctrl-C ends the load, and SDKs still have spans to send. A second one ends the wait for them.
+#[test]
+fn the_ctrl_c_that_ends_the_load_does_not_end_the_wait() {
+    let dir = TestDir::new();
+    let (reports, messages) = channel();
+    let url = serve(reports);
+    let (mut process, address) = start_of("100000", &dir, &[&url, "--otlp-grace", "10m"]);
+    let message = messages.recv().expect("a message");
+    process.signal(Signal::SIGINT);
+    process.wait_for_stderr("waits 10m for spans (--otlp-grace); Ctrl-C ends the wait");
+    assert_eq!(post_json(&address, &message), 200);
+    process.signal(Signal::SIGINT);
+    let output = process.end();
+    let run = saved(&dir, &output);
+    assert_balanced(&run);
+    assert_eq!(run["interrupted"], true, "{output:?}");
+    assert_eq!(run["server_timing"]["spans"]["used"], 2, "{output:?}");
+}
+
+/// The last read of a service's metrics is at the end of the load, not after the wait for spans.
+#[test]
+fn nothing_else_waits_for_spans() {
+    let dir = TestDir::new();
+    let reads = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&reads);
+    let url = service::serve(move |request, socket| {
+        if request.path() == "/metrics" {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+        socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n# TYPE jobs counter\njobs 1\n").ok()
+    });
+    let (mut process, _) = start(&dir, &[&url, "--otlp-grace", "10m", "--scrape", &format!("{url}/metrics")]);
+    process.wait_for_stderr("waits 10m for spans");
+    let before = reads.load(Ordering::SeqCst);
+    process.signal(Signal::SIGINT);
+    let output = process.end();
+    let run = saved(&dir, &output);
+    assert!(before >= 2, "{before}");
+    assert_eq!(reads.load(Ordering::SeqCst), before);
+    assert_eq!(run["scrapes"][0]["reads"].as_u64(), Some(u64::from(before)), "{}", run["scrapes"]);
 }
 
 #[test]

@@ -15,27 +15,37 @@ pub(super) fn read(
 ) -> Result<Vec<u8>, NoRequest> {
     const WRONG: NoRequest = NoRequest::Refused(400, "the body has a chunk without its length or its end");
     let mut body = Vec::new();
+    // Number of bytes that were taken. They are removed before more is read, and not for each chunk.
+    let mut taken = 0;
+    let mut more = |pending: &mut Vec<u8>, taken: &mut usize| {
+        pending.drain(..std::mem::take(taken));
+        more(pending)
+    };
     loop {
         let (line, size) = loop {
-            match httparse::parse_chunk_size(pending) {
+            match httparse::parse_chunk_size(&pending[taken..]) {
                 Ok(Status::Complete(found)) => break found,
-                Ok(Status::Partial) if pending.len() <= LONGEST_LINE => more(pending)?,
+                Ok(Status::Partial) if pending.len() - taken <= LONGEST_LINE => more(pending, &mut taken)?,
                 Ok(Status::Partial) | Err(_) => return Err(WRONG),
             }
         };
-        pending.drain(..line);
+        taken += line;
         if size == 0 {
-            skip_trailers(pending, more)?;
+            pending.drain(..taken);
+            let mut more = |pending: &mut Vec<u8>| more(pending, &mut 0);
+            skip_trailers(pending, &mut more)?;
             return Ok(body);
         }
         let size = usize::try_from(size).ok().filter(|size| *size <= longest - body.len()).ok_or(TOO_LONG)?;
-        while pending.len() < size + 2 {
-            more(pending)?;
+        while pending.len() - taken < size + 2 {
+            more(pending, &mut taken)?;
         }
-        if &pending[size..size + 2] != b"\r\n" {
+        let (chunk, end) = pending[taken..taken + size + 2].split_at(size);
+        if end != b"\r\n" {
             return Err(WRONG);
         }
-        body.extend(pending.drain(..size + 2).take(size));
+        body.extend_from_slice(chunk);
+        taken += size + 2;
     }
 }
 

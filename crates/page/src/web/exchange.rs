@@ -35,6 +35,7 @@ pub(super) fn serve(stream: &TcpStream, number: u64, connections: &Connections, 
             }
             Err(NoRequest::Gone) => return,
             Err(NoRequest::Refused(status, why)) => {
+                handler.refused(None, status, why);
                 let _ = write_response(stream, Response::error(status, why), "GET", false, connections);
                 return;
             }
@@ -53,10 +54,14 @@ fn answer(
     hosts: &Hosts,
     handler: &dyn Handler,
 ) -> io::Result<bool> {
+    let refuse = |status, why| {
+        handler.refused(Some(request), status, why);
+        Response::error(status, why)
+    };
     let response = match (hosts.objection(request), request.method.as_str()) {
-        (Some(why), _) => Response::error(403, why),
+        (Some(why), _) => refuse(403, why),
         (None, "GET" | "HEAD" | "POST") => handler.handle(request),
-        (None, _) => Response::error(405, "only GET, HEAD and POST are answered"),
+        (None, _) => refuse(405, "only GET, HEAD and POST are answered"),
     };
     write_response(stream, response, &request.method, request.keeps_alive, connections)
 }
@@ -137,10 +142,12 @@ fn reason(status: u16) -> &'static str {
         409 => "Conflict",
         411 => "Length Required",
         413 => "Content Too Large",
+        415 => "Unsupported Media Type",
         429 => "Too Many Requests",
         431 => "Request Header Fields Too Large",
         500 => "Internal Server Error",
         503 => "Service Unavailable",
+        505 => "HTTP Version Not Supported",
         _ => "Unnamed",
     }
 }

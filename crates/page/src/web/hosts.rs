@@ -21,7 +21,8 @@ impl Hosts {
         };
         if !self.allows(host) {
             return Some(
-                "this server answers requests to an address, to localhost, and to the name it was started with",
+                "the name in Host is another one: this server answers to an IP address, to localhost, and to the name it \
+                 was started with; use its IP address",
             );
         }
         let origin = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("origin"));

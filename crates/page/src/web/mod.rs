@@ -35,6 +35,10 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns the response to `request`. It may be slow, but [`Server::end`] waits for it only for the given time.
     fn handle(&self, request: &Request) -> Response;
 
+    /// Takes notice of a request that the server refuses itself, with this status and sentence. `None` if it was not
+    /// read to its end.
+    fn refused(&self, _request: Option<&Request>, _status: u16, _why: &str) {}
+
     /// Returns the length limit of a body in bytes: 1 MiB.
     fn longest_body(&self) -> usize {
         1 << 20

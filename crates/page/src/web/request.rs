@@ -10,6 +10,8 @@ use super::no_request::{NoRequest, TOO_LONG};
 /// Maximum length of a head in bytes. Browsers send less than a thousand.
 const LONGEST_HEAD: usize = 16 << 10;
 const MAX_HEADERS: usize = 64;
+/// First bytes of HTTP/2 without TLS.
+const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n";
 /// Time limit of a request, from its first byte to its last, and time limit of an idle connection.
 pub(super) const REQUEST_TIME: Duration = Duration::from_secs(10);
 
@@ -70,9 +72,13 @@ pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>, longest_body: usiz
             while pending.len() < length {
                 more(pending)?;
             }
-            request.body = pending.drain(..length).collect();
+            let rest = pending.split_off(length);
+            request.body = std::mem::replace(pending, rest);
         }
     }
+    // A long body may have taken twice its length, and its connection may be kept long.
+    request.body.shrink_to_fit();
+    pending.shrink_to(LONGEST_HEAD);
     Ok(request)
 }
 
@@ -108,6 +114,9 @@ fn parse_head(bytes: &[u8], longest_body: usize) -> Result<Option<(Request, usiz
         }
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(NoRequest::Refused(431, "too many header fields")),
+        Err(_) if bytes.starts_with(HTTP2) => {
+            return Err(NoRequest::Refused(505, "this is HTTP/2, as gRPC sends it; send HTTP/1.1"));
+        }
         Err(_) => return Err(NoRequest::Refused(400, "this is no HTTP request")),
     };
     let text = |value: &[u8]| String::from_utf8(value.to_vec()).ok();

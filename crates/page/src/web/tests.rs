@@ -77,6 +77,67 @@ fn a_body_may_come_in_chunks() {
     assert!(answer.contains("POST  70002HTTP/1.1 200 OK") && answer.ends_with("GET last 0"), "{answer}");
 }
 
+/// Of a long body no memory stays with the connection, and what came after it does.
+#[test]
+fn a_connection_keeps_no_room_for_a_body() {
+    const LENGTH: usize = 3 << 20;
+    let ones = "1\r\nx\r\n".repeat(LENGTH / 16);
+    let known = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {LENGTH}\r\n\r\n{}", "x".repeat(LENGTH));
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let chunk = format!("{head}{LENGTH:x}\r\n{}\r\n0\r\n\r\n", "x".repeat(LENGTH));
+    for (sent, length) in [(known, LENGTH), (chunk, LENGTH), (format!("{head}{ones}0\r\n\r\n"), LENGTH / 16)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = connect(listener.local_addr().unwrap());
+        let (stream, _) = listener.accept().unwrap();
+        let sending = std::thread::spawn(move || {
+            client.write_all(format!("{sent}GET /next HTTP/1.1\r\n\r\n").as_bytes()).unwrap();
+            client
+        });
+        let mut pending = Vec::new();
+        let request = request::read(&stream, &mut pending, 4 << 20).unwrap();
+        assert!(request.body.len() == length && request.body.iter().all(|byte| *byte == b'x'), "{length}");
+        assert!(pending.capacity() <= 16 << 10, "{} bytes", pending.capacity());
+        assert!(request.body.capacity() < length + length / 8, "{} bytes", request.body.capacity());
+        assert_eq!(request::read(&stream, &mut pending, 0).unwrap().path, "/next");
+        drop(sending.join());
+    }
+}
+
+/// Handler that writes down what the server refused without it.
+struct Refusals(Mutex<Vec<(Option<String>, u16)>>);
+
+impl Handler for Refusals {
+    fn handle(&self, _: &Request) -> Response {
+        Response::error(415, "send something else")
+    }
+
+    fn refused(&self, request: Option<&Request>, status: u16, why: &str) {
+        assert!(!why.is_empty());
+        self.0.lock().unwrap().push((request.map(|request| request.path.clone()), status));
+    }
+}
+
+#[test]
+fn a_handler_is_told_of_what_was_refused_without_it() {
+    let refusals = Arc::new(Refusals(Mutex::default()));
+    let handler = Arc::clone(&refusals) as Arc<dyn Handler>;
+    let server = Server::start(TcpListener::bind("127.0.0.1:0").unwrap(), handler).unwrap();
+    for (request, status_line) in [
+        (
+            "POST /a HTTP/1.1\r\nHost: host.docker.internal:4318\r\nConnection: close\r\n\r\n",
+            "HTTP/1.1 403 Forbidden\r\n",
+        ),
+        ("PUT /b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n"),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1 505 HTTP Version Not Supported\r\n"),
+        ("POST /c HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "HTTP/1.1 415 Unsupported Media Type\r\n"),
+    ] {
+        let answer = exchange(server.address(), request.as_bytes());
+        assert!(answer.starts_with(status_line), "{answer}");
+    }
+    let expected = [(Some("/a".to_owned()), 403), (Some("/b".to_owned()), 405), (None, 505)];
+    assert_eq!(*refusals.0.lock().unwrap(), expected);
+}
+
 #[test]
 fn what_is_no_request_is_refused() {
     let server = server();
@@ -88,6 +149,7 @@ fn what_is_no_request_is_refused() {
     );
     for (request, expected) in [
         ("\x16\x03\x01 garbage\r\n\r\n", "400"),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"),
         ("GET / HTTP/1.1\r\n\r\n", "403"),
         ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403"),
         ("GET / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n", "403"),

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Limit on the commands of a run (`--event`).
+const MOST: usize = 32;
+
 /// A command that was started during the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Mark {
@@ -14,4 +17,15 @@ pub struct Mark {
     /// Reason why it failed; omitted if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+}
+
+impl Mark {
+    /// Returns the reason why these are not the marks of a run; `None` if they can be.
+    pub(crate) fn problem(marks: &[Mark]) -> Option<String> {
+        if marks.len() > MOST {
+            return Some(format!("marks: {} commands, and a run starts at most {MOST}", marks.len()));
+        }
+        let in_order = marks.is_sorted_by_key(|mark| mark.at_ns);
+        (!in_order).then(|| "marks: the commands are not in the order of their times".to_owned())
+    }
 }

@@ -19,7 +19,8 @@ pub struct ServerTiming {
     pub nesting: Vec<String>,
     /// Names of the parts, at most [`MAX_PARTS`].
     pub names: Vec<String>,
-    /// Answers with at least one time. With spans: of the requests that the run keeps and that asked for a trace.
+    /// Answers with at least one time. With spans: of the requests that the run keeps and that asked for a trace. If
+    /// a warm-up was cut off a long run afterwards: of the even part of the requests that the run keeps.
     pub answers: u64,
     /// Such answers without any time.
     pub without: u64,
@@ -103,6 +104,11 @@ impl ReportedTimes {
     /// Returns no times of the request with this index, for this number of spans.
     pub fn of_spans(index: u64, spans: u64) -> ReportedTimes {
         ReportedTimes { index, spans, times: [ABSENT; MAX_PARTS] }
+    }
+
+    /// Returns the number of spans that have a part in the times; 0 in a run that was loaded.
+    pub fn spans(&self) -> u64 {
+        self.spans
     }
 
     /// Returns the index of the request in the whole schedule.

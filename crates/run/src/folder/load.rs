@@ -24,8 +24,8 @@ use crate::limits::too_large;
 use crate::wire::ScrapeFile;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, GeneratorStats, Run, Scrape, SessionFacts, SessionTime, SessionTimes, SpanBooks,
-    StreamDetail, StreamTime, StreamTimes, Verdict, wire,
+    Facts, FailedAnswer, GateFinding, GeneratorStats, Mark, Run, Scrape, SessionFacts, SessionTime, SessionTimes,
+    SpanBooks, StreamDetail, StreamTime, StreamTimes, Verdict, wire,
 };
 
 /// Upper bound of the intervals that any program writes: two years.
@@ -96,6 +96,8 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         let times = file.map(|file| reported::read(file, &timing.names)).transpose();
         timing.times = times.map_err(|error| error.at(&source.path_of(SERVER_TIMING)))?.unwrap_or_default();
     }
+    let problem = Mark::problem(&facts.marks);
+    problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     load_series(source, &mut facts.scrapes)?;
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;

@@ -91,6 +91,22 @@ fn error_status_times_outside_the_response_times_are_refused() {
     );
 }
 
+/// The effect of each event is computed from all requests, so a hundred thousand would take days.
+#[test]
+fn more_marks_than_a_run_has_and_marks_out_of_order_are_refused() {
+    let folder = sampled();
+    let marks = |at: &[u64]| {
+        let mark = |at_ns: &u64| json!({"name": "true", "at_ns": at_ns, "took_ns": null, "state": "cannot_tell", "requests": 0, "message": "m"});
+        let marks: Vec<Value> = at.iter().map(mark).collect();
+        edit(folder.path(), folder::RUN, in_json(|file| file["marks"] = json!(marks)));
+        failure(folder.path()).to_string()
+    };
+    let many = marks(&vec![1; 100_000]);
+    assert!(many.contains("run.json: marks: 100000 commands, and a run starts at most 32"), "{many}");
+    let unordered = marks(&[2, 1]);
+    assert!(unordered.contains("run.json: marks: the commands are not in the order"), "{unordered}");
+}
+
 #[test]
 fn counts_of_seconds_that_add_up_to_too_many_are_refused() {
     for (column, name) in [(1, "planned"), (2, "sent"), (3, "completed"), (4, "failed")] {

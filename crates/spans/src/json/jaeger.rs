@@ -114,7 +114,7 @@ impl Tag {
 struct JaegerSpan {
     trace_id: Option<u128>,
     span_id: Option<u64>,
-    /// The first reference into its own trace. One into another trace is no parent.
+    /// The parent: the first reference into the trace of the span. One into another trace is not a parent.
     parent: Option<Option<u64>>,
     name: Option<String>,
     start_ns: Option<u64>,
