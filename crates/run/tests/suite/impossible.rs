@@ -96,7 +96,7 @@ fn error_status_times_outside_the_response_times_are_refused() {
 fn more_marks_than_a_run_has_and_marks_out_of_order_are_refused() {
     let folder = sampled();
     let marks = |at: &[u64]| {
-        let mark = |at_ns: &u64| json!({"name": "true", "at_ns": at_ns, "took_ns": null, "state": "cannot_tell", "requests": 0, "message": "m"});
+        let mark = |at_ns: &u64| json!({"name": "true", "at_ns": at_ns, "state": "cannot_tell", "requests": 0, "message": "m"});
         let marks: Vec<Value> = at.iter().map(mark).collect();
         edit(folder.path(), folder::RUN, in_json(|file| file["marks"] = json!(marks)));
         failure(folder.path()).to_string()
