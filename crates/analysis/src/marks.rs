@@ -1,10 +1,13 @@
 //! Marks of a run, such as a restart of the service: the requests that each harmed, and the time until it was over.
 //!
-//! Before the mark, the band of p99 is known. A request is *over the band* if it took longer than the upper end of that
+//! The band of p99 is that of the last calm time before the mark: since the recovery from the mark before it, if one is
+//! known, and otherwise as for that mark. A request is *over the band* if it took longer than the upper end of that
 //! band, or got no good answer. After the mark, such requests come with one probability until the service has
 //! recovered, and with the one from before the mark from then on. The most likely end of the first part is the
 //! recovery, and the 95 % interval has every end with a likelihood ratio of at most exp(1.92) (Pawitan, *In All
 //! Likelihood*, section 2.6).
+
+use std::ops::Range;
 
 use truetail_model::record::{RequestRecord, rank_of};
 use truetail_run::{Mark, MarkFinding, MarkState, Run};
@@ -26,13 +29,17 @@ const SHOWN: f64 = 5.0;
 pub(crate) fn marks(run: &Run) -> Vec<MarkFinding> {
     let records = in_order(run);
     let marks = &run.facts.marks;
+    let one_in = run.snapshot.samples.one_in().max(1);
+    let mut calm = 0..marks.first().map_or(0, |mark| mark.at_ns);
     let finding = |(place, mark): (usize, &Mark)| {
         let next = marks.get(place + 1).map_or(u64::MAX, |next| next.at_ns);
-        let calm_from = place.checked_sub(1).map_or(0, |before| marks[before].at_ns);
-        let before = between(&records, calm_from, mark.at_ns);
-        let after = between(&records, mark.at_ns, next);
-        let one_in = run.snapshot.samples.one_in().max(1);
-        Window { at_ns: mark.at_ns, before, after, one_in }.finding()
+        let before = between(&records, &calm);
+        let after = between(&records, &(mark.at_ns..next));
+        let finding = Window { at_ns: mark.at_ns, before, after, one_in }.finding();
+        if let Some(recovery_ns) = finding.recovery_high_ns {
+            calm = mark.at_ns.saturating_add(recovery_ns)..next;
+        }
+        finding
     };
     marks.iter().enumerate().map(finding).collect()
 }
@@ -43,9 +50,9 @@ fn in_order(run: &Run) -> Vec<&RequestRecord> {
     records
 }
 
-fn between<'a>(records: &'a [&'a RequestRecord], from_ns: u64, to_ns: u64) -> &'a [&'a RequestRecord] {
+fn between<'a>(records: &'a [&'a RequestRecord], times: &Range<u64>) -> &'a [&'a RequestRecord] {
     let place = |ns: u64| records.partition_point(|record| record.intended_start.0 < ns);
-    &records[place(from_ns)..place(to_ns).max(place(from_ns))]
+    &records[place(times.start)..place(times.end).max(place(times.start))]
 }
 
 /// The kept requests before and after a mark.
@@ -68,9 +75,6 @@ impl Window<'_> {
         let Some(limit_ns) = upper_end(self.before) else {
             return open("more than 1 % of the requests before it had no good answer".to_owned());
         };
-        if self.after.is_empty() {
-            return open("no request came after it".to_owned());
-        }
         let over = |record: &&RequestRecord| is_over(record, limit_ns);
         let usual = self.before.iter().filter(|record| over(record)).count() as f64;
         let usual = (usual + 0.5) / (self.before.len() as f64 + 1.0);
@@ -80,6 +84,10 @@ impl Window<'_> {
             requests: self.after.len() as u64 * self.one_in,
             ..open(String::new())
         };
+        let came = self.after.len() as u64;
+        if !ends.is_shown() && came < needed {
+            return open(format!("{came} requests are known from after it, and p99 needs {needed}"));
+        }
         if !ends.is_shown() {
             return MarkFinding {
                 state: MarkState::NoEffect,

@@ -1,12 +1,12 @@
 //! Commands that a run starts (`--event`).
 
 use std::env;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use truetail_engine::Control;
@@ -74,14 +74,15 @@ type Marks = Arc<Mutex<Vec<Mark>>>;
 pub(crate) struct RunningEvents {
     threads: Vec<BackgroundThread>,
     marks: Marks,
-    count: usize,
+    /// Errors of commands that no thread could be started for.
+    failures: Vec<String>,
 }
 
 impl RunningEvents {
     /// Waits for the run of `control` to begin. Commands have the priority of truetail, not that of its workers.
     pub(crate) fn start(events: Vec<Event>, control: &Control) -> RunningEvents {
         let marks = Marks::default();
-        let count = events.len();
+        let mut failures = Vec::new();
         let start = |event: Event| {
             let control = control.clone();
             let marks = Arc::clone(&marks);
@@ -91,21 +92,29 @@ impl RunningEvents {
                 }
             })
         };
-        let threads = events.into_iter().filter_map(|event| start(event).ok()).collect();
-        RunningEvents { threads, marks, count }
+        let mut threads = Vec::new();
+        for event in events {
+            let name = event.command.text.clone();
+            match start(event) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => failures.push(format!("--event: no thread could be started for '{name}': {error}")),
+            }
+        }
+        RunningEvents { threads, marks, failures }
     }
 
     /// Adds the marks of the commands that were started. A command that has not ended goes on.
     pub(crate) fn end(self, run: &mut Run) {
+        let count = self.threads.len();
         drop(self.threads);
         let mut marks = std::mem::take(&mut *self.marks.lock().unwrap_or_else(PoisonError::into_inner));
         marks.sort_by_key(|mark| mark.at_ns);
-        let missing = self.count - marks.len();
+        let missing = count - marks.len();
         if missing > 0 {
-            let note =
-                format!("--event: {missing} of {} commands were not started, because the run ended first", self.count);
+            let note = format!("--event: {missing} of {count} commands were not started, because the run ended first");
             run.facts.notes.push(note);
         }
+        run.facts.notes.extend(self.failures);
         run.facts.marks = marks;
     }
 }
@@ -128,8 +137,8 @@ fn follow(event: &Event, ended: &Receiver<()>, control: &Control) -> Option<Mark
     let mut mark = Mark { name: event.command.text.clone(), at_ns: at.0, took_ns: None, problem: None };
     match start(&event.command) {
         Err(error) => mark.problem = Some(format!("could not be started: {error}")),
-        Ok(child) => {
-            let (status, said) = wait(child, ended);
+        Ok((child, stderr)) => {
+            let (status, said) = wait(child, stderr, ended);
             mark.took_ns = status.is_some().then(|| control.elapsed().unwrap_or(at).saturating_sub(at).0);
             mark.problem = problem(status, &said);
         }
@@ -137,22 +146,24 @@ fn follow(event: &Event, ended: &Receiver<()>, control: &Control) -> Option<Mark
     Some(mark)
 }
 
-fn start(command: &EventCommand) -> std::io::Result<Child> {
+/// Starts a command with a file for its standard error, which it can still write to after the run.
+fn start(command: &EventCommand) -> io::Result<(Child, File)> {
     let (program, arguments) = command.words.split_first().expect("a command has a word");
+    let stderr = tempfile::tempfile()?;
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr.try_clone()?);
+    Ok((command.spawn()?, stderr))
 }
 
 /// Exit status as a text if the command failed; `None` if it had not ended when the run did.
 type Ended = Option<std::result::Result<(), String>>;
 
-fn wait(mut child: Child, ended: &Receiver<()>) -> (Ended, String) {
-    let reader = child.stderr.take().map(|stderr| thread::spawn(move || first_words(stderr)));
+fn wait(mut child: Child, stderr: File, ended: &Receiver<()>) -> (Ended, String) {
     loop {
         match child.try_wait() {
             Ok(None) => {}
             Ok(Some(status)) if status.success() => return (Some(Ok(())), String::new()),
-            Ok(Some(status)) => return (Some(Err(status.to_string())), said(reader)),
+            Ok(Some(status)) => return (Some(Err(status.to_string())), first_line(stderr).unwrap_or_default()),
             Err(error) => return (Some(Err(error.to_string())), String::new()),
         }
         if ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
@@ -161,24 +172,11 @@ fn wait(mut child: Child, ended: &Receiver<()>) -> (Ended, String) {
     }
 }
 
-/// Reads everything, so that the command does not wait for a reader, and returns its beginning.
-fn first_words(mut stderr: impl Read) -> Vec<u8> {
+fn first_line(mut stderr: File) -> io::Result<String> {
     let mut said = Vec::new();
-    let _ = stderr.by_ref().take(SAID).read_to_end(&mut said);
-    let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-    said
-}
-
-fn said(reader: Option<JoinHandle<Vec<u8>>>) -> String {
-    // A program that the command left behind may hold its standard error open.
-    let reader = reader.filter(|reader| {
-        (0..10).any(|_| {
-            thread::sleep(LOOK);
-            reader.is_finished()
-        })
-    });
-    let said = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
-    String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned()
+    stderr.rewind()?;
+    stderr.take(SAID).read_to_end(&mut said)?;
+    Ok(String::from_utf8_lossy(&said).lines().next().unwrap_or_default().trim().to_owned())
 }
 
 fn problem(status: Ended, said: &str) -> Option<String> {

@@ -13,6 +13,9 @@ use crate::open_stream::{Clocks, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::stamp::{MAX_PUSH, stamp};
 
+/// Limit on the memory in bytes that a channel keeps between its pushes.
+const KEPT_CAPACITY: usize = 4096;
+
 /// Follows the subscribed channels of one worker.
 #[derive(Debug)]
 pub(crate) struct PushObserver {
@@ -98,7 +101,11 @@ impl PushReader for PushObserver {
             let arrived = self.origin_unix_ns.map(|origin| origin.saturating_add(self.now.at.0));
             record_delay(push, arrived, &mut self.found);
         }
-        self.channels.get_mut(&channel).into_iter().for_each(|listening| listening.push.clear());
+        if let Some(listening) = self.channels.get_mut(&channel) {
+            listening.push.clear();
+            // There may be thousands of channels, each with one large push.
+            listening.push.shrink_to(KEPT_CAPACITY);
+        }
     }
 
     fn set_origin(&mut self, unix_ns: Option<u64>) {

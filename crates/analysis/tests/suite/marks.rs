@@ -52,6 +52,45 @@ fn a_mark_without_an_effect_says_so_and_a_later_stall_is_of_the_later_mark() {
     assert!(early.recovery_ns.is_some_and(|ns| (10_990 * MS..=11_000 * MS).contains(&ns)), "{early:?}");
 }
 
+/// Requests that are due in these seconds take 500 ms longer.
+fn slow_in(seconds: &[std::ops::Range<u64>]) -> Run {
+    changed(&simulated(&scenario("01-healthy")), |record| {
+        if seconds.iter().any(|slow| (slow.start * S..slow.end * S).contains(&record.intended_start.0)) {
+            record.end = record.end + Nanos(500 * MS);
+        }
+    })
+}
+
+#[test]
+fn a_mark_is_not_compared_with_the_damage_of_the_one_before() {
+    let effects = effects(&slow_in(&[20..22, 40..42]), &[20, 40]);
+    let [first, second] = &effects[..] else { panic!("two marks") };
+    for effect in [first, second] {
+        assert_eq!(effect.state, MarkState::Recovered, "{effect:?}");
+        assert!(effect.recovery_ns.is_some_and(|ns| ns.abs_diff(2 * S) <= S / 10), "{effect:?}");
+    }
+    assert!(first.harmed.zip(second.harmed).is_some_and(|(a, b)| a.abs_diff(b) <= a / 20), "{effects:?}");
+    // No request comes between these two: the first cannot be judged, and the second has the calm time before both.
+    let together = self::effects(&slow_in(&[20..22]), &[20, 20]);
+    assert_eq!(together[0].state, MarkState::CannotTell);
+    assert_eq!(together[1].recovery_ns, first.recovery_ns, "{together:?}");
+}
+
+#[test]
+fn a_few_requests_after_a_mark_show_nothing() {
+    let last = simulated(&scenario("01-healthy")).snapshot.samples.even().iter().map(|r| r.intended_start.0).max();
+    let mut run = slow_in(&[]);
+    run.facts.marks = vec![Mark {
+        name: "restart".to_owned(),
+        at_ns: last.expect("requests") - 100 * MS,
+        took_ns: Some(MS),
+        problem: None,
+    }];
+    let effect = &findings(&run).marks[0];
+    assert_eq!((effect.state, effect.harmed, effect.recovery_high_ns), (MarkState::CannotTell, None, None));
+    assert!(effect.message.contains("requests are known from after it, and p99 needs 368"), "{}", effect.message);
+}
+
 #[test]
 fn a_service_that_stays_slow_has_not_recovered() {
     let run = changed(&simulated(&scenario("01-healthy")), |record| {

@@ -50,7 +50,7 @@ fn the_effect_of_a_command_is_measured_and_judged() {
     let file = dir.path().join("a flag");
     let url = serve(file.clone());
     let touch = format!("touch '{}'", file.display());
-    let load = ["run", &url, "-r", "200", "-d", "8s", "--no-preflight", "--quiet", "--out", "run"];
+    let load = ["run", &url, "-r", "200", "-d", "10s", "--no-preflight", "--quiet", "--out", "run"];
     let event = ["--event", &touch, "--event-at", "3s", "--event", "false", "--event-at", "7s"];
     let gates = ["--fail-if", "recovery > 30s", "--fail-if", "harmed > 5%"];
     let output = dir.truetail(&[&load[..], &event, &gates].concat());
@@ -94,6 +94,28 @@ fn a_command_that_is_due_after_the_run_is_not_started() {
     assert_eq!((output.code, &run["marks"]), (Some(0), &Value::Null));
     assert!(run["notes"].to_string().contains("1 of 1 commands were not started"), "{}", run["notes"]);
     assert!(!file.exists());
+}
+
+#[test]
+fn a_command_may_write_and_go_on_after_the_run() {
+    let dir = TestDir::new();
+    let [release, file] = ["release", "flag"].map(|name| dir.path().join(name));
+    let url = serve(dir.path().join("none"));
+    let wait = format!(
+        "sh -c 'until [ -e {} ]; do sleep 0.1; done; echo on >&2 && touch {}'",
+        release.display(),
+        file.display()
+    );
+    let load = ["run", &url, "-r", "100", "-d", "1s", "--quiet", "--json", "--no-save"];
+    let output = dir.truetail(&[&load[..], &["--event", &wait, "--event-at", "100ms"]].concat());
+    let run: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(run["marks"][0]["problem"], "had not ended when the run did", "{}", run["marks"]);
+    fs::write(&release, "").expect("a file");
+    let until = Instant::now() + Duration::from_secs(30);
+    while !file.exists() {
+        assert!(Instant::now() < until, "the command did not go on");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
