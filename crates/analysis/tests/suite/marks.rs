@@ -52,10 +52,10 @@ fn a_mark_without_an_effect_says_so_and_a_later_stall_is_of_the_later_mark() {
     assert!(early.recovery_ns.is_some_and(|ns| (10_990 * MS..=11_000 * MS).contains(&ns)), "{early:?}");
 }
 
-/// Requests that are due in these seconds take 500 ms longer.
-fn slow_in(seconds: &[std::ops::Range<u64>]) -> Run {
+/// Requests that are due between these seconds take 500 ms longer.
+fn slow_in(seconds: &[(u64, u64)]) -> Run {
     changed(&simulated(&scenario("01-healthy")), |record| {
-        if seconds.iter().any(|slow| (slow.start * S..slow.end * S).contains(&record.intended_start.0)) {
+        if seconds.iter().any(|(from, to)| (from * S..to * S).contains(&record.intended_start.0)) {
             record.end = record.end + Nanos(500 * MS);
         }
     })
@@ -63,7 +63,7 @@ fn slow_in(seconds: &[std::ops::Range<u64>]) -> Run {
 
 #[test]
 fn a_mark_is_not_compared_with_the_damage_of_the_one_before() {
-    let effects = effects(&slow_in(&[20..22, 40..42]), &[20, 40]);
+    let effects = effects(&slow_in(&[(20, 22), (40, 42)]), &[20, 40]);
     let [first, second] = &effects[..] else { panic!("two marks") };
     for effect in [first, second] {
         assert_eq!(effect.state, MarkState::Recovered, "{effect:?}");
@@ -71,7 +71,7 @@ fn a_mark_is_not_compared_with_the_damage_of_the_one_before() {
     }
     assert!(first.harmed.zip(second.harmed).is_some_and(|(a, b)| a.abs_diff(b) <= a / 20), "{effects:?}");
     // No request comes between these two: the first cannot be judged, and the second has the calm time before both.
-    let together = self::effects(&slow_in(&[20..22]), &[20, 20]);
+    let together = self::effects(&slow_in(&[(20, 22)]), &[20, 20]);
     assert_eq!(together[0].state, MarkState::CannotTell);
     assert_eq!(together[1].recovery_ns, first.recovery_ns, "{together:?}");
 }
