@@ -13,6 +13,8 @@ use crate::open_stream::{Clocks, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::stamp::{MAX_PUSH, stamp};
 
+/// Limit on a delay: a day.
+const LONGEST_DELAY_NS: u64 = 86_400_000_000_000;
 /// Limit on the memory in bytes that a channel keeps between its pushes.
 const KEPT_CAPACITY: usize = 4096;
 
@@ -118,11 +120,14 @@ impl PushReader for PushObserver {
 }
 
 /// Records the time from the sender's time in a push to its arrival. A push that seems to have arrived before it was
-/// sent, by no more than the bound, took no time.
+/// sent, by no more than the bound, took no time. A time of more than a day ago has another unit, or is none.
 fn record_delay(push: &[u8], arrived_unix_ns: Option<u64>, found: &mut StreamResults) {
     let Some(books) = &mut found.stamps else { return };
     let read = (push.len() <= MAX_PUSH).then(|| stamp(push, &books.pointer, books.unit)).flatten();
-    let Some((sent, arrived)) = read.zip(arrived_unix_ns) else {
+    let known = read.zip(arrived_unix_ns);
+    let Some((sent, arrived)) =
+        known.filter(|(sent, arrived)| arrived.saturating_sub(sent.unix_ns) <= LONGEST_DELAY_NS)
+    else {
         books.unread += 1;
         return;
     };

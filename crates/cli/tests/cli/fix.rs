@@ -102,6 +102,7 @@ fn what_is_no_fix_is_refused_in_a_line() {
         ("fix", "35=1|10=123", "order", "tag 10 is truetail's own"),
         ("fix", "35=1|hello", "order", "'hello' is no field"),
         ("fix", "35=1|49=ME", "fix:112", "nothing at --match fix:112"),
+        ("fix", "35=D|11=|55=X", "fix:11", "nothing at --match fix:11"),
         ("line", "35=1|112=", "fix:112", "add --framing fix"),
     ] {
         let load = ["run", "tcp://127.0.0.1:1", "-r", "10", "-n", "1", "--framing", framing, "--data", data];

@@ -93,6 +93,8 @@ fn made_up_figures_fail_with_an_adapter_that_finds_them() {
     );
     assert_eq!((output.code, suite["tool"].as_str()), (Some(3), Some("gun")), "{suite}");
     assert!(dir.path().join("truetail-lab/suite/gun/stall/files/report.json").is_file());
+    let untested = ["certify", "--suite", "--adapter", "gun.toml", "--situations", "http2,stream", "--quiet"];
+    assert_eq!(dir.truetail(&untested).code, Some(4));
 }
 
 #[test]
@@ -104,6 +106,7 @@ fn what_cannot_be_a_suite_is_refused_in_one_line() {
         (&["--adapter", "none.toml"], "none.toml"),
         (&["--adapter", "bad.toml", "--", "ab", "{url}"], "--adapter"),
         (&["--situations", "stalls"], "slow-ramp"),
+        (&["--duration", "1s"], "--suite: in less than 2s"),
         (&["--llm"], "--llm"),
         (&["--", "ab"], "{url}"),
         (&["--", "no-such-program", "{url}"], "no-such-program"),

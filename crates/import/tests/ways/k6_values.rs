@@ -67,6 +67,29 @@ fn bodies_are_sent_as_k6_sends_them() {
 }
 
 #[test]
+fn braces_of_the_script_begin_no_placeholder() {
+    let query = "http.post('http://127.0.0.1/', '{\"query\":\"{' + id + '}\"}', { headers: { 'Content-Type': 'application/json' } });";
+    let graphql = load(&format!(
+        "import http from 'k6/http'; export default function () {{ const id = next(); {query} http.get('http://127.0.0.1/'); }}"
+    ));
+    assert!(
+        file(&graphql, "shop.hurl").contains("`{\"query\":\"\\u{7b}{{id}}}\"}`\n"),
+        "{}",
+        file(&graphql, "shop.hurl")
+    );
+    parsed(&graphql, "shop.hurl", &["id"]);
+    for params in ["", ", { headers: { 'X-T': '{{seq}}' } }"] {
+        let body = if params.is_empty() { "hello {{name}}" } else { "hello" };
+        let one = load(&format!(
+            "import http from 'k6/http'; export const options = {{ vus: 2, duration: '1s' }};
+            export default function () {{ http.post('http://127.0.0.1/', '{body}'{params}); }}"
+        ));
+        assert!(file(&one, "shop.hurl").contains("\\u{7b}{"), "{}", file(&one, "shop.hurl"));
+        parsed(&one, "shop.hurl", &[]);
+    }
+}
+
+#[test]
 fn parameters_that_a_flow_cannot_have_are_marked() {
     let get = |params: &str| format!("http.get('http://127.0.0.1/', {params});");
     assert_flow("", &get("{ redirects: 2.5 }"), &["(its parameter 'redirects')"], &["max-redirs: 2.5"]);

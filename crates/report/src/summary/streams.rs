@@ -146,7 +146,10 @@ fn rate_of_a_channel(streams: &StreamFacts) -> Option<String> {
 fn delays(stamps: &StampBooks) -> Vec<LabelledText> {
     let bound = number::time(stamps.bound_ns());
     let known = format!("delay from the time at {}, in {}: known to ±{bound}", stamps.pointer, stamps.unit);
-    let unread = format!("{} pushes without a time that can be read", number::count(stamps.unread));
+    let unread = format!(
+        "{} pushes without a time that can be read, or with one of more than a day ago: does --stamp-unit fit?",
+        number::count(stamps.unread)
+    );
     let ahead = format!(
         "{} pushes came before their time by more than that: the clocks differ by more, and their delay is unknown",
         number::count(stamps.contradictory)
@@ -158,7 +161,8 @@ fn delays(stamps: &StampBooks) -> Vec<LabelledText> {
 fn ends(streams: &StreamFacts) -> String {
     let tally = streams.tally;
     if streams.reading.kind == StreamKind::Pushes {
-        let channels = format!("subscribed on {} channels", number::count(tally.planned));
+        let plural = if tally.planned == 1 { "" } else { "s" };
+        let channels = format!("subscribed on {} channel{plural}", number::count(tally.planned));
         return if tally.cut > 0 { format!("{channels}, {} lost", number::count(tally.cut)) } else { channels };
     }
     let complete = format!("{} of {} complete", number::count(tally.complete), number::count(tally.planned));

@@ -143,6 +143,25 @@ fn delays_count_from_the_senders_time_within_the_bound_of_the_clocks() {
     assert_eq!((delays.min(), delays.max()), (Some(Nanos(0)), Some(Nanos(1_000_000))));
 }
 
+/// Times of another unit than was given, and none at all.
+#[test]
+fn delays_of_more_than_a_day_are_not_read() {
+    let books = StampBooks::new("/ts".to_owned(), StampUnit::Us, 0);
+    let facts = observed_with(Some(books), |observer| {
+        observer.begin_channel(1, Timestamp(0));
+        observer.set_origin(Some(1_790_000_000_000_000_000));
+        for text in [r#"{"ts":0}"#, r#"{"ts":1790000000}"#, r#"{"ts":1790000000000000}"#] {
+            observer.arrive(Timestamp(10_000));
+            observer.push_part(1, text.as_bytes());
+            observer.end_push(1);
+        }
+        observer.finish(Timestamp(20_000));
+    });
+    let stamps = facts.stamps.as_ref().unwrap();
+    assert_eq!((stamps.read, stamps.unread, stamps.contradictory), (1, 2, 0));
+    assert_eq!(facts.times.get(StreamTime::PushDelay).max(), Some(Nanos(10_000)));
+}
+
 proptest! {
     /// The books balance whatever channels do.
     #[test]

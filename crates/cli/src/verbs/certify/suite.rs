@@ -6,6 +6,7 @@ use truetail_analysis::league::{SuiteResult, SuiteState};
 use truetail_engine::host;
 use truetail_lab::suite::{Adapter, SITUATIONS, Situation, Subject, go_through, plan};
 use truetail_lab::{CancelToken, check_overwritable};
+use truetail_model::time::Nanos;
 use truetail_page::suite_page;
 use truetail_report::league;
 use truetail_run::input;
@@ -16,12 +17,19 @@ use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::{output, signals};
 
 const FOLDER: &str = "truetail-lab/suite";
+/// Shortest duration of a situation: its stalls and ramps shrink with it.
+const SHORTEST: Nanos = Nanos(2_000_000_000);
 
 /// Runs a tool through the situations, and prints what each shows.
 ///
 /// # Errors
 /// If the adapter cannot be read, the tool is not found, no server can be started, or files cannot be written.
 pub(super) fn suite(args: &CertifyArgs) -> Result<ExitCode> {
+    if args.duration.is_some_and(|duration| duration < SHORTEST) {
+        return Err(usage_error(format!(
+            "--suite: in less than {SHORTEST} nothing can be shown; give a longer --duration"
+        )));
+    }
     let subject = subject(args)?;
     let found = subject.plain.locate(&SearchPath::from_env()).map_err(runtime_error)?;
     let situations = chosen(&args.situations)?;
@@ -85,9 +93,11 @@ fn deliver(args: &CertifyArgs, result: &SuiteResult, folder: &Path) -> Result<Ex
         false => format!("{}\n  saved in {}\n", league::suite(result, output::stdout_style()), folder.display()),
     };
     output::print(&printed)?;
-    Ok(match (result.count(SuiteState::Fail), result.count(SuiteState::CannotTell)) {
-        (0, 0) => ExitCode::Success,
-        (0, _) => ExitCode::Open,
+    let [passed, failed, open] =
+        [SuiteState::Pass, SuiteState::Fail, SuiteState::CannotTell].map(|state| result.count(state));
+    Ok(match (passed, failed, open) {
+        (1.., 0, 0) => ExitCode::Success,
+        (_, 0, _) => ExitCode::Open,
         _ => ExitCode::GateFailed,
     })
 }

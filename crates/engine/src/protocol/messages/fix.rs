@@ -43,6 +43,12 @@ pub(super) fn has_field(message: &[u8], tag: u32) -> bool {
     fields(message).filter_map(parts).any(|(its, _)| its == tag)
 }
 
+/// Returns true if a message has a value in this field when it is sent: its own, or one that [`put`] fills in.
+pub(super) fn can_have_value(message: &[u8], tag: u32) -> bool {
+    let has_own = || fields(message).filter_map(parts).any(|(its, value)| its == tag && !value.is_empty());
+    matches!(tag, NUMBER | SENDING_TIME) || (tag == TEST_ID && has_field(message, tag)) || has_own()
+}
+
 /// Returns the value of this field in a message as it is sent, if it is not empty.
 pub(super) fn value(message: &[u8], tag: u32) -> Option<&[u8]> {
     let mut fields = message.split(|byte| *byte == SOH).filter_map(parts);

@@ -99,7 +99,7 @@ impl Matching {
     pub fn finds_key(&self, message: &[u8]) -> bool {
         match self {
             Matching::Order | Matching::None => true,
-            Matching::Fix(tag) => fix::has_field(message, *tag),
+            Matching::Fix(tag) => fix::can_have_value(message, *tag),
             Matching::Json(_) | Matching::Bytes { .. } => self.key_of(message).is_some(),
         }
     }

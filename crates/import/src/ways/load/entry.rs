@@ -145,9 +145,15 @@ fn request_keys(step: &Step) -> Option<Vec<(&'static str, String)>> {
         Body::Text(parts) => parts.as_slice(),
         Body::Form(_) => return None,
     };
-    let has_variable = |parts: &[Part]| parts.iter().any(|part| matches!(part, Part::Variable(_)));
+    // A plain run takes braces of the script for its own placeholders.
+    let is_changed = |part: &Part| match part {
+        Part::Variable(_) => true,
+        Part::Literal(text) => text.contains("{{"),
+        Part::Made(_) => false,
+    };
+    let changes = |parts: &[Part]| parts.iter().any(is_changed);
     let texts = step.headers.iter().map(|(_, value)| value.as_slice());
-    if texts.chain([step.url.as_slice(), body]).any(has_variable) || !step.checks.asserts.is_empty() {
+    if texts.chain([step.url.as_slice(), body]).any(changes) || !step.checks.asserts.is_empty() {
         return None;
     }
     let mut keys = vec![("url", quoted(&step.written_url()))];

@@ -72,8 +72,10 @@ pub(in crate::ways) fn written(parts: &[Part], write: impl Fn(&str) -> String) -
 /// Writes a text as a body: JSON as it is, anything else on one line.
 pub(in crate::ways) fn written_body(parts: &[Part]) -> String {
     let filled: String = parts.iter().map(|part| part.literal().unwrap_or("0")).collect();
-    if hurl::is_plain_json(&filled) {
-        return written(parts, str::to_owned).trim().to_owned();
+    let json = written(parts, str::to_owned);
+    // A brace right before a placeholder would be read as a part of it.
+    if hurl::is_plain_json(&filled) && !json.contains("{{{") {
+        return json.trim().to_owned();
     }
     format!("`{}`", written(parts, hurl::quoted_part))
 }
