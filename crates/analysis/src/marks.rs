@@ -84,22 +84,22 @@ impl Window<'_> {
             requests: self.after.len() as u64 * self.one_in,
             ..open(String::new())
         };
+        if ends.is_shown() {
+            return self.with_effect(&ends, limit_ns, known);
+        }
         let came = self.after.len() as u64;
-        if !ends.is_shown() && came < needed {
+        if came < needed {
             return open(format!("{came} requests are known from after it, and p99 needs {needed}"));
         }
-        if !ends.is_shown() {
-            return MarkFinding {
-                state: MarkState::NoEffect,
-                harmed: Some(0),
-                recovery_ns: Some(0),
-                recovery_low_ns: Some(0),
-                recovery_high_ns: Some(0),
-                message: format!("no effect shown: p99 stayed within {}", time(limit_ns as f64)),
-                ..known
-            };
+        MarkFinding {
+            state: MarkState::NoEffect,
+            harmed: Some(0),
+            recovery_ns: Some(0),
+            recovery_low_ns: Some(0),
+            recovery_high_ns: Some(0),
+            message: format!("no effect shown: p99 stayed within {}", time(limit_ns as f64)),
+            ..known
         }
-        self.with_effect(&ends, limit_ns, known)
     }
 
     fn with_effect(&self, ends: &Ends, limit_ns: u64, known: MarkFinding) -> MarkFinding {

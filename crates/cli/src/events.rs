@@ -19,8 +19,6 @@ use crate::error::{Result, runtime_error, usage_error};
 
 /// Time between two looks: whether the run has begun, and whether a command has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// Limit on the commands of a run.
-const MOST: usize = 32;
 /// Limit on the bytes of a command's standard error that are kept.
 const SAID: u64 = 300;
 
@@ -43,8 +41,8 @@ pub(crate) fn events(args: &EventArgs) -> Result<Vec<Event>> {
             "--event is given {commands} times and --event-at {times} times; give a time for each command"
         )));
     }
-    if commands > MOST {
-        return Err(usage_error(format!("--event may be given {MOST} times, not {commands}")));
+    if commands > Mark::MOST {
+        return Err(usage_error(format!("--event may be given {} times, not {commands}", Mark::MOST)));
     }
     args.event.iter().try_for_each(find_program)?;
     let pairs = args.event.iter().cloned().zip(&args.event_at);

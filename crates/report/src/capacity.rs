@@ -117,8 +117,8 @@ pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     }
     let cost = format!(
         "{}, {}, {} of load. Saved in {}",
-        counted(report.probes.len() as u64, "probe"),
-        counted(report.requests(), "request"),
+        number::counted(report.probes.len() as u64, "probe"),
+        number::counted(report.requests(), "request"),
         number::time((report.seconds() * 1e9) as u64),
         report.folder
     );
@@ -137,10 +137,6 @@ pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
         number::time((probe.seconds * 1e9) as u64)
     );
     style.printable(&line)
-}
-
-fn counted(n: u64, one: &str) -> String {
-    format!("{} {one}{}", number::count(n), if n == 1 { "" } else { "s" })
 }
 
 fn push_lines(text: &mut String, words: &str, style: Style) {

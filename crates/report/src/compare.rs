@@ -98,8 +98,10 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
 fn rounds_line(rounds: &RoundsReport) -> String {
     let RoundsReport { done, most, looks, ended, spoilt, folder } = rounds;
     let number = match ended {
-        RoundsEnd::AllDone => counted(*done, "round", "rounds"),
-        RoundsEnd::Decided => format!("{} of at most {most}, until decided", counted(*done, "round", "rounds")),
+        RoundsEnd::AllDone => number::counted(u64::from(*done), "round"),
+        RoundsEnd::Decided => {
+            format!("{} of at most {most}, until decided", number::counted(u64::from(*done), "round"))
+        }
         RoundsEnd::Invalid => format!("{done} of {most} rounds, then a run was INVALID"),
         RoundsEnd::Interrupted => format!("{done} of {most} rounds, then interrupted"),
         RoundsEnd::GeneratorLimit => {
@@ -110,14 +112,10 @@ fn rounds_line(rounds: &RoundsReport) -> String {
     let looks = if *looks > 1 { format!(", up to {looks} looks paid for") } else { String::new() };
     let spoilt = match *spoilt {
         0 => String::new(),
-        n => format!(", {} spoilt by the generator", counted(n, "run", "runs")),
+        n => format!(", {} spoilt by the generator", number::counted(u64::from(n), "run")),
     };
     let folder = folder.as_ref().map_or(String::new(), |folder| format!("; runs in {folder}"));
     format!("Rounds: {number}{looks}{spoilt}{folder}")
-}
-
-fn counted(n: u32, one: &str, several: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 fn push_lines(text: &mut String, words: &str, style: Style) {

@@ -37,6 +37,11 @@ pub fn count(n: u64) -> String {
     n.to_string()
 }
 
+/// Formats a number of things: `1 row`, `2 rows`.
+pub fn counted(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// Formats a number of any size and sign: `0.987`, `45.68k`, `3.2G`.
 pub fn of_any_size(value: f64) -> String {
     let units = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];

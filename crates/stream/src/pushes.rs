@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, PushReader};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_run::{EventMarks, StreamTime};
 
 use crate::all_found::CombinedResults;
@@ -14,7 +14,7 @@ use crate::options::StreamOptions;
 use crate::stamp::{MAX_PUSH, stamp};
 
 /// Limit on a delay: a day.
-const LONGEST_DELAY_NS: u64 = 86_400_000_000_000;
+const LONGEST_DELAY_NS: u64 = 86_400 * NANOS_PER_SECOND;
 /// Limit on the memory in bytes that a channel keeps between its pushes.
 const KEPT_CAPACITY: usize = 4096;
 

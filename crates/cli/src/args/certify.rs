@@ -36,7 +36,7 @@ pub(crate) struct CertifyArgs {
     /// Request rate for {rate} [default: 1000/s; with --llm, 20/s]
     #[arg(long, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// Duration of each run [default: 20s; with --llm, 60s; with --suite, 10s]
+    /// Duration of each run [default: 20s; with --llm, 60s; with --suite, 10s, and at least 2s]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// Test a load tool for language models: the server streams tokens at /v1/completions and /v1/chat/completions

@@ -91,6 +91,7 @@ fn cost() -> Nanos {
 
 /// Adds the spans of a message.
 fn add(spans: &mut SpanStore, request: &Request) -> Result<Response, Refusal> {
+    check_place(request)?;
     let is_json = is_json(request)?;
     let body = inflated(request)?;
     let added = if is_json { spans.add_json(&body) } else { spans.add_protobuf(&body) };
@@ -102,14 +103,16 @@ fn add(spans: &mut SpanStore, request: &Request) -> Result<Response, Refusal> {
     })
 }
 
+fn check_place(request: &Request) -> Result<(), Refusal> {
+    match (request.path.as_str(), request.method.as_str()) {
+        (PATH, "POST") => Ok(()),
+        (PATH, _) => Err(Refusal(405, "send spans by POST")),
+        _ => Err(Refusal(404, "this receiver takes spans: POST /v1/traces")),
+    }
+}
+
 /// Returns true for a message in JSON, and false for one in protobuf encoding.
 fn is_json(request: &Request) -> Result<bool, Refusal> {
-    if request.path != PATH {
-        return Err(Refusal(404, "this receiver takes spans: POST /v1/traces"));
-    }
-    if request.method != "POST" {
-        return Err(Refusal(405, "send spans by POST"));
-    }
     let content_type = request.header("content-type").unwrap_or_default();
     match content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
         "application/x-protobuf" => Ok(false),

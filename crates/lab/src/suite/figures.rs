@@ -130,7 +130,7 @@ fn number_at(place: &str, text: &str, json: Option<&Value>) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// Makes each run of blanks one blank. Text at the border of a place may be a blank.
+/// Makes each run of blanks one blank.
 fn with_single_blanks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -145,7 +145,7 @@ fn with_single_blanks(text: &str) -> String {
 
 /// Returns the number between `before` and `after`. Any run of blanks in the line counts as one.
 fn in_line(line: &str, before: &str, after: &str) -> Option<f64> {
-    let line = with_single_blanks(line.trim());
+    let line = with_single_blanks(line);
     let rest = &line[line.find(before)? + before.len()..];
     let end = if after.is_empty() { rest.len() } else { rest.find(after)? };
     rest[..end].trim().replace(',', "").parse().ok()
@@ -175,8 +175,10 @@ mod tests {
         let claims = read(adapter, "50%   in 1.5 ms\nRequests:  1,234\n").unwrap().claims;
         assert_eq!((claims.quantile(0.5).unwrap().value_ns, claims.requests), (1_500_000, Some(1234)));
         assert_eq!((claims.latency_from, claims.dropped), (LatencyFrom::Intended, None));
-        let claims = read("p99 = 'p99   {}  ms'", "  p99   12    ms\n").unwrap().claims;
-        assert_eq!(claims.quantile(0.99).unwrap().value_ns, 12_000_000);
+        for place in ["p99   {}  ms", "    p99 {}", "p99 {} "] {
+            let claims = read(&format!("p99 = '{place}'"), "  p99   12    ms\n");
+            assert_eq!(claims.map(|report| report.claims.quantile(0.99).unwrap().value_ns), Ok(12_000_000), "{place}");
+        }
     }
 
     #[test]

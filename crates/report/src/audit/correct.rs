@@ -7,7 +7,7 @@ use truetail_model::record::Histogram;
 use truetail_run::UnusedRows;
 
 use super::json::{Unused, unused};
-use super::words::{self, counted};
+use super::words;
 use super::{items, note_lines};
 use crate::json::pretty_json;
 use crate::number;
@@ -35,7 +35,7 @@ pub fn correct_text(report: &CorrectReport, style: Style) -> String {
     let counts = format!(
         "{}: {}, and {} that HdrHistogram's correction added. These were never measured.",
         report.file,
-        counted(before.count(), "request"),
+        number::counted(before.count(), "request"),
         added
     );
     let mut lines = style.wrap(&counts, style.columns());

@@ -73,17 +73,12 @@ fn finding(view: ForeignView, audit: &Audit) -> (&'static str, &'static str) {
 fn about(run: &ForeignRun, audit: &Audit) -> Vec<String> {
     let mut parts = vec![run.format.to_owned()];
     parts.extend(run.version.as_ref().map(|version| format!("version {version}")));
-    parts.extend(audit.requests.map(|requests| counted(requests, "request")));
+    parts.extend(audit.requests.map(|requests| number::counted(requests, "request")));
     parts.extend(audit.failed.map(|failed| format!("{failed} failed")));
     if run.view == ForeignView::Server {
         parts.push("seen by the server".to_owned());
     }
     parts
-}
-
-/// Formats `1 row`, `2 rows`.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn sentence(message: &str) -> String {
@@ -109,7 +104,7 @@ fn missing(audit: &Audit) -> Option<String> {
         .expected_interval
         .map_or(String::new(), |interval| format!(" Each sends every {}.", number::time(interval.0)));
     let about = if is_upper_bound(audit) { "up to" } else { "about" };
-    let requests = counted(missing, "request");
+    let requests = number::counted(missing, "request");
     Some(format!("Missing: {about} {requests} that a client on a schedule would have sent.{users}{interval}"))
 }
 
@@ -126,7 +121,7 @@ pub(super) fn unused(damage: &UnusedRows) -> Vec<String> {
             .first
             .as_ref()
             .map_or(String::new(), |(place, what)| format!("; the first is {}: {what}", place_text(*place)));
-        lines.push(format!("Left out: {}{first}", counted(damage.rows_left_out, "row")));
+        lines.push(format!("Left out: {}{first}", number::counted(damage.rows_left_out, "row")));
     }
     lines.extend(damage.truncated_at.map(|place| format!("The file is cut off {}.", place_text(place))));
     lines

@@ -106,10 +106,8 @@ fn cached(tokens: &TokenCounts) -> String {
 fn unmeasured(llm: &LlmFacts) -> Option<String> {
     let unmeasured = llm.unmeasured;
     let times = [("TTFT", unmeasured.first_content, "answer"), ("ITL", unmeasured.gaps, "gap")];
-    let unknown = times.into_iter().filter(|(_, count, _)| *count > 0).map(|(time, count, of)| {
-        let s = if count == 1 { "" } else { "s" };
-        format!("{time} of {} {of}{s}", number::count(count))
-    });
+    let unknown = times.into_iter().filter(|(_, count, _)| *count > 0);
+    let unknown = unknown.map(|(time, count, of)| format!("{time} of {}", number::counted(count, of)));
     let unknown = unknown.collect::<Vec<_>>().join(", ");
     (!unknown.is_empty()).then(|| format!("unknown, because of the events not understood: {unknown}"))
 }
@@ -161,8 +159,7 @@ fn delays(stamps: &StampBooks) -> Vec<LabelledText> {
 fn ends(streams: &StreamFacts) -> String {
     let tally = streams.tally;
     if streams.reading.kind == StreamKind::Pushes {
-        let plural = if tally.planned == 1 { "" } else { "s" };
-        let channels = format!("subscribed on {} channel{plural}", number::count(tally.planned));
+        let channels = format!("subscribed on {}", number::counted(tally.planned, "channel"));
         return if tally.cut > 0 { format!("{channels}, {} lost", number::count(tally.cut)) } else { channels };
     }
     let complete = format!("{} of {} complete", number::count(tally.complete), number::count(tally.planned));

@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Limit on the commands of a run (`--event`).
-const MOST: usize = 32;
-
 /// A command that was started during the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Mark {
@@ -20,10 +17,13 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// Limit on the marks of a run.
+    pub const MOST: usize = 32;
+
     /// Returns the reason why these are not the marks of a run; `None` if they can be.
     pub(crate) fn problem(marks: &[Mark]) -> Option<String> {
-        if marks.len() > MOST {
-            return Some(format!("marks: {} commands, and a run starts at most {MOST}", marks.len()));
+        if marks.len() > Mark::MOST {
+            return Some(format!("marks: {} commands, and a run starts at most {}", marks.len(), Mark::MOST));
         }
         let in_order = marks.is_sorted_by_key(|mark| mark.at_ns);
         (!in_order).then(|| "marks: the commands are not in the order of their times".to_owned())

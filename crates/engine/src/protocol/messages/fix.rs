@@ -45,8 +45,8 @@ pub(super) fn has_field(message: &[u8], tag: u32) -> bool {
 
 /// Returns true if a message has a value in this field when it is sent: its own, or one that [`put`] fills in.
 pub(super) fn can_have_value(message: &[u8], tag: u32) -> bool {
-    let has_own = || fields(message).filter_map(parts).any(|(its, value)| its == tag && !value.is_empty());
-    matches!(tag, NUMBER | SENDING_TIME) || (tag == TEST_ID && has_field(message, tag)) || has_own()
+    let is_it = |(its, value): (u32, &[u8])| its == tag && (tag == TEST_ID || !value.is_empty());
+    matches!(tag, NUMBER | SENDING_TIME) || fields(message).filter_map(parts).any(is_it)
 }
 
 /// Returns the value of this field in a message as it is sent, if it is not empty.
