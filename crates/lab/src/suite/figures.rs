@@ -175,7 +175,7 @@ mod tests {
         let claims = read(adapter, "50%   in 1.5 ms\nRequests:  1,234\n").unwrap().claims;
         assert_eq!((claims.quantile(0.5).unwrap().value_ns, claims.requests), (1_500_000, Some(1234)));
         assert_eq!((claims.latency_from, claims.dropped), (LatencyFrom::Intended, None));
-        for place in ["p99   {}  ms", "    p99 {}", "p99 {} "] {
+        for place in ["p99   {}  ms", "    p99 {} ms", "p99 {} "] {
             let claims = read(&format!("p99 = '{place}'"), "  p99   12    ms\n");
             assert_eq!(claims.map(|report| report.claims.quantile(0.99).unwrap().value_ns), Ok(12_000_000), "{place}");
         }
