@@ -106,17 +106,20 @@ pub struct SuiteJudgement {
     pub found: String,
     /// (reported / truth − 1) in per cent, of the figure that decided.
     pub error_pct: Option<f64>,
+    /// True if it passed by its exit code alone, as a command that cannot start would.
+    #[serde(skip)]
+    pub rests_on_exit: bool,
 }
 
 impl SuiteJudgement {
     /// Returns a judgement without a figure.
     pub fn new(state: SuiteState, found: impl Into<String>) -> SuiteJudgement {
-        SuiteJudgement { state, found: found.into(), error_pct: None }
+        SuiteJudgement { state, found: found.into(), error_pct: None, rests_on_exit: false }
     }
 
     fn of(is_right: bool, found: String, error_pct: Option<f64>) -> SuiteJudgement {
         let state = if is_right { SuiteState::Pass } else { SuiteState::Fail };
-        SuiteJudgement { state, found, error_pct }
+        SuiteJudgement { error_pct, ..SuiteJudgement::new(state, found) }
     }
 }
 
@@ -148,6 +151,22 @@ pub struct SuiteResult {
 }
 
 impl SuiteResult {
+    /// Withdraws what a tool passed by its exit code alone, unless another situation shows that it runs at all.
+    pub fn withdraw_unconfirmed(&mut self) {
+        let shows_a_run = |row: &SuiteRow| {
+            matches!(row.judgement.state, SuiteState::Pass | SuiteState::Fail) && !row.judgement.rests_on_exit
+        };
+        if self.situations.iter().any(shows_a_run) {
+            return;
+        }
+        for judgement in self.situations.iter_mut().map(|row| &mut row.judgement) {
+            if judgement.rests_on_exit {
+                judgement.state = SuiteState::CannotTell;
+                judgement.found.push_str("; no other situation shows that it runs at all");
+            }
+        }
+    }
+
     /// Returns the number of situations with this result.
     pub fn count(&self, state: SuiteState) -> usize {
         self.situations.iter().filter(|row| row.judgement.state == state).count()
@@ -250,7 +269,9 @@ fn refusal(evidence: &SuiteEvidence<'_>) -> SuiteJudgement {
     let failed = reported.and_then(|reported| reported.failed).filter(|failed| *failed > 0);
     match (failed, ended_well) {
         (Some(failed), _) => SuiteJudgement::new(SuiteState::Pass, format!("it says that {failed} requests failed")),
-        (None, false) if evidence.exit_code.is_some() => SuiteJudgement::new(SuiteState::Pass, last_words(row)),
+        (None, false) if evidence.exit_code.is_some() => {
+            SuiteJudgement { rests_on_exit: true, ..SuiteJudgement::new(SuiteState::Pass, last_words(row)) }
+        }
         (None, true) if row.state == ToolState::Ok || reported.is_some() => {
             SuiteJudgement::new(SuiteState::Fail, "it ended as if all was well, and says of no request that it failed")
         }
@@ -305,8 +326,7 @@ fn timeouts(evidence: &SuiteEvidence<'_>) -> SuiteJudgement {
             let p99 = millis(said.value_ns);
             let found =
                 format!("its p99 is {p99}, but one request in twenty waited {timeout} in vain; {}", counted.found);
-            let error_pct = error_pct(said.value_ns, timeout.0);
-            SuiteJudgement { state: SuiteState::Fail, found, error_pct }
+            SuiteJudgement::of(false, found, error_pct(said.value_ns, timeout.0))
         }
         None => counted,
     }
@@ -368,7 +388,7 @@ fn beside(name: &str, said: Option<u64>, truth: Option<u64>, served: Option<u64>
     match late {
         Some(served) => {
             let found = format!("{found}; the server itself was late: {} by its log", millis(served));
-            SuiteJudgement { state: SuiteState::CannotTell, found, error_pct }
+            SuiteJudgement { error_pct, ..SuiteJudgement::new(SuiteState::CannotTell, found) }
         }
         None => SuiteJudgement::of(is_near(said, truth), found, error_pct),
     }

@@ -1,8 +1,8 @@
 //! The judge of the suite on invented tools: right reports pass, and each way to be wrong fails or stays undecided.
 
 use truetail_analysis::league::{
-    Question, ReportView, ServerView, SuiteEvidence, SuiteJudgement, SuiteState, ToolState, ToolUnderTest, judge, row,
-    window,
+    Question, ReportView, ServerView, SuiteEvidence, SuiteJudgement, SuiteResult, SuiteRow, SuiteState, ToolState,
+    ToolUnderTest, judge, row, window,
 };
 use truetail_analysis::truth::truth;
 use truetail_model::record::Snapshot;
@@ -163,6 +163,34 @@ fn without_a_server_a_report_must_not_look_good() {
     let fine = Claims { failed: Some(0), ..says(0, 0) };
     assert_state(&judged(end(fine, ToolState::Ok, Some(0))), SuiteState::Fail, "as if all was well");
     assert_state(&judged(end(silent(), ToolState::Failed, None)), SuiteState::CannotTell, "it said so");
+}
+
+#[test]
+fn an_exit_code_shows_a_refusal_only_if_the_tool_runs_at_all() {
+    let refused = scenario!("refused");
+    let silent = Claims::silent(LatencyFrom::Send);
+    let failed = Tool { claims: silent, log: ServerView::default(), state: ToolState::Failed, exit_code: Some(1) };
+    let by_exit = judged(Question::Refusal, &refused, &failed);
+    let undecided = SuiteJudgement::new(SuiteState::CannotTell, "no such file");
+    for (other, state) in [
+        (None, SuiteState::CannotTell),
+        (Some(undecided), SuiteState::CannotTell),
+        (Some(by_exit.clone()), SuiteState::CannotTell),
+        (Some(SuiteJudgement::new(SuiteState::Fail, "p99")), SuiteState::Pass),
+        (Some(SuiteJudgement::new(SuiteState::Pass, "p99")), SuiteState::Pass),
+    ] {
+        let row = |judgement| SuiteRow {
+            situation: String::new(),
+            tests: String::new(),
+            source: String::new(),
+            judgement,
+            command: Vec::new(),
+        };
+        let situations = other.into_iter().chain([by_exit.clone()]).map(row).collect();
+        let mut result = SuiteResult { tool: "gun".to_owned(), version: String::new(), situations };
+        result.withdraw_unconfirmed();
+        assert_state(&result.situations.last().unwrap().judgement, state, "it said so");
+    }
 }
 
 #[test]

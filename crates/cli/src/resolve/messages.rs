@@ -16,6 +16,9 @@ use crate::args::run::RunArgs;
 use crate::args::stream::StreamName;
 use crate::error::{Result, usage_error};
 
+const RESP2_PUSHES: &str =
+    "--subscribe: in RESP2, a push would be taken for a reply; let --hello FILE begin with 'send HELLO 3'";
+
 /// Returns true if the URL is that of a channel.
 pub(super) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(ChannelUrl::is_meant)
@@ -64,7 +67,7 @@ pub(super) fn target(args: &RunArgs) -> Result<Target> {
     }
     let hello = exchange(args.messages.hello.as_deref(), &framing)?;
     let subscription = exchange(args.messages.subscribe.as_deref(), &framing)?;
-    refuse_unclear_pushes(args, &channel)?;
+    refuse_unclear_pushes(args, &channel, &[&hello, &subscription])?;
     let opening = opening(args, &channel)?;
     let options = MessageOptions { opening, hello, subscription, framing, matching };
     let data = request::data(args)?;
@@ -161,9 +164,13 @@ fn refuse_unknown_delays(args: &RunArgs, target: &Target) -> Result<()> {
 }
 
 /// Refuses a subscription whose pushes cannot be told from replies, or that no message would open.
-fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl) -> Result<()> {
-    if args.messages.subscribe.is_none() || channel.is_redis() {
+fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl, exchanges: &[&Exchange]) -> Result<()> {
+    if args.messages.subscribe.is_none() {
         return Ok(());
+    }
+    if channel.is_redis() {
+        let is_marked = exchanges.iter().flat_map(|exchange| exchange.messages()).any(chooses_resp3);
+        return if is_marked { Ok(()) } else { Err(usage_error(RESP2_PUSHES)) };
     }
     if args.data.is_none() && args.data_file.is_none() && args.messages.data_hex.is_none() {
         return Err(usage_error(
@@ -177,6 +184,12 @@ fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl) -> Result<()> {
         )),
         Some(_) => Ok(()),
     }
+}
+
+/// Returns true for the command after which Redis marks its pushes.
+fn chooses_resp3(command: &[u8]) -> bool {
+    let hello = b"\r\n$5\r\nHELLO\r\n$1\r\n3\r\n";
+    command.to_ascii_uppercase().windows(hello.len()).any(|part| part == hello)
 }
 
 /// Reads the file of an exchange, if there is one.

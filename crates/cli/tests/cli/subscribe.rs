@@ -173,6 +173,18 @@ fn pushes_that_could_be_replies_are_refused_in_a_line() {
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{more:?}: {output:?}");
         assert!(output.stderr.contains(part), "{more:?}: {output:?}");
     }
+    let redis = dir.file("redis.txt", "send SUBSCRIBE ticks\nexpect\n");
+    let hello = dir.file("hello.txt", "send hello 3\nexpect\n");
+    let old = dir.file("old.txt", "send HELLO 2\nexpect\n");
+    let load =
+        ["run", "redis://127.0.0.1:1", "-r", "10", "-d", "1s", "--command", "PING", "--quiet", "--subscribe", redis];
+    for more in [&[][..], &["--hello", old]] {
+        let output = dir.truetail(&[&load[..], more].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{more:?}: {output:?}");
+        assert!(output.stderr.contains("let --hello FILE begin with 'send HELLO 3'"), "{more:?}: {output:?}");
+    }
+    let output = dir.truetail(&[&load[..], &["--hello", hello]].concat());
+    assert!(output.code != Some(2), "nothing listens, which is no mistake of the command line: {output:?}");
     let load =
         ["run", "tcp://127.0.0.1:1", "-r", "10", "-d", "1s", "--framing", "line", "--data", "x", "--stall", "1s"];
     let output = dir.truetail(&load);

@@ -51,6 +51,7 @@ pub(super) fn suite(args: &CertifyArgs) -> Result<ExitCode> {
         let row = row.map_err(|error| output::cannot_write(folder, &error))?;
         result.situations.push(row.ok_or_else(|| runtime_error("stopped before the end of the suite"))?);
     }
+    result.withdraw_unconfirmed();
     deliver(args, &result, &parent)
 }
 

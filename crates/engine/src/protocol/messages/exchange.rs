@@ -52,6 +52,14 @@ impl Exchange {
         self.0.is_empty()
     }
 
+    /// Returns the messages that are sent, in their order.
+    pub fn messages(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().filter_map(|step| match step {
+            ExchangeStep::Send { message, .. } => Some(message.as_slice()),
+            ExchangeStep::Expect(_) => None,
+        })
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
