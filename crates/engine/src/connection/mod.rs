@@ -157,7 +157,7 @@ impl<S> Connection<S> {
     }
 
     /// Continues the opening that the conversation has of its own, as far as the transport allows at `now`. Returns
-    /// true when it is complete.
+    /// true when it is complete. `decrypted` holds what came together with the end of the TLS handshake.
     ///
     /// # Errors
     /// If it failed.
@@ -175,13 +175,17 @@ impl<S> Connection<S> {
             let (taken, written) = self.write(protocol);
             self.conversation.sent(protocol, taken, now, events);
             written.map_err(|_| Cause::ResetByPeer)?;
-            let count = match self.read(buffer, false) {
-                Ok(None) => return Ok(false),
-                Ok(Some((0, _))) => return Err(Cause::ClosedBeforeAnswer),
-                Ok(Some((count, _))) => count,
-                Err(_) => return Err(Cause::ResetByPeer),
+            let (bytes, failure) = if decrypted.is_empty() {
+                let count = match self.read(buffer, false) {
+                    Ok(None) => return Ok(false),
+                    Ok(Some((0, _))) => return Err(Cause::ClosedBeforeAnswer),
+                    Ok(Some((count, _))) => count,
+                    Err(_) => return Err(Cause::ResetByPeer),
+                };
+                self.decrypt(&buffer[..count], decrypted)
+            } else {
+                (&decrypted[..], None)
             };
-            let (bytes, failure) = self.decrypt(&buffer[..count], decrypted);
             events.note_time(now);
             if let Flow::Close(cause) = self.conversation.receive(protocol, bytes, now, events) {
                 return Err(cause);

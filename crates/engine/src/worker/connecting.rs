@@ -93,7 +93,10 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let race = self.connections.end_race(token.slot());
         self.forget_attempts(race.as_deref());
         match &self.config.destinations[self.connections.pool.origin(token.slot()) as usize].tls {
-            None => self.begin_greeting(token),
+            None => {
+                self.receiver.decrypted.clear();
+                self.begin_greeting(token);
+            }
             Some(tls) => match self.connections.pool.get(token.slot()).begin_securing(tls, since) {
                 Ok(()) => self.secure(token),
                 Err(cause) => self.fail_opening(token.slot(), cause, now),
@@ -114,13 +117,20 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
     }
 
+    /// Begins the opening that a protocol has of its own, with what the peer has already sent.
     fn begin_greeting(&mut self, token: Token) {
         self.connections.pool.get(token.slot()).phase = Phase::Greeting;
-        self.greet(token);
+        self.greet_with_early_bytes(token);
     }
 
     /// Continues the opening that a protocol has of its own.
     pub(super) fn greet(&mut self, token: Token) {
+        // Another connection may have left bytes there.
+        self.receiver.decrypted.clear();
+        self.greet_with_early_bytes(token);
+    }
+
+    fn greet_with_early_bytes(&mut self, token: Token) {
         let now = self.clock.now();
         if let Some(reader) = self.events.pushes() {
             reader.set_origin(self.clock.origin_unix_ns());

@@ -8,12 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::support::{open, run};
+use crate::support::{open, run, tls};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_engine::{
-    AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, FeedOrder, Framing, MakeRequest, Matching,
-    MessageOptions, Method, ObserverFactory, Plan, RequestId, RequestSet, RunOutput, Target, TargetRequests,
+    AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, Exchange, ExchangeStep, Expectation,
+    FeedOrder, Framing, MakeRequest, Matching, MessageOptions, Method, ObserverFactory, Plan, RequestId, RequestSet,
+    RunOutput, Target, TargetRequests,
 };
 use truetail_model::record::{Metric, Outcome};
+use truetail_model::time::Nanos;
 
 /// An echo of lines that handles what it has read at once: it answers the last line first.
 struct Echo {
@@ -136,6 +139,61 @@ fn each_reply_ends_the_message_with_its_id_in_any_order() {
     assert_eq!(output.generator.streams, None, "streams are HTTP/2's");
     // Only the message that opens a channel waits for it.
     assert_eq!(output.snapshot.metric(Metric::ConnectTime).count(), 4);
+}
+
+/// Accepts a TLS 1.2 connection, and sends a welcome in the segment that ends the handshake. Then echoes lines.
+fn welcome_early(mut socket: TcpStream, config: Arc<ServerConfig>) -> Option<()> {
+    let mut session = ServerConnection::new(config).ok()?;
+    while session.is_handshaking() {
+        if !session.wants_write() {
+            session.read_tls(&mut socket).ok().filter(|count| *count > 0)?;
+            session.process_new_packets().ok()?;
+        }
+        if !session.is_handshaking() {
+            session.writer().write_all(b"welcome\n").ok()?;
+        }
+        let mut flight = Vec::new();
+        while session.wants_write() {
+            session.write_tls(&mut flight).ok()?;
+        }
+        socket.write_all(&flight).ok()?;
+    }
+    let mut stream = BufReader::new(StreamOwned::new(session, socket));
+    let mut line = Vec::new();
+    while stream.read_until(b'\n', &mut line).ok()? > 0 {
+        stream.get_mut().write_all(&line).ok()?;
+        line.clear();
+    }
+    Some(())
+}
+
+#[test]
+fn a_welcome_that_ends_the_handshake_is_no_lost_message() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = ChannelUrl::parse(&format!("tls://{}", listener.local_addr().unwrap())).unwrap();
+    let mut config = tls::config(&tls::valid(), false, &[&rustls::version::TLS12]);
+    config.alpn_protocols.clear();
+    let config = Arc::new(config);
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let config = Arc::clone(&config);
+            thread::spawn(move || welcome_early(socket, config));
+        }
+    });
+    let mut only = TargetRequests::new(Method::Other("SEND".to_owned()), "tls://echo".to_owned(), 1);
+    only.push(b"ping");
+    let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap();
+    let mut target = Target::for_origin(requests, url.origin, &AddressOverrides::default()).unwrap();
+    let mut options = MessageOptions::new("line".parse::<Framing>().unwrap(), Matching::Order);
+    // Far longer than any stall of this machine: without the welcome, no channel would open in it.
+    let welcome = Expectation { content: b"welcome".to_vec(), passes_over: false, within: Nanos::from_secs(20) };
+    options.hello = Exchange::new(vec![ExchangeStep::Expect(welcome)]);
+    target.use_messages(options);
+    target.secure(&tls::trusting()).unwrap();
+    let mut plan = Plan { target, ..open("http://127.0.0.1:1", 200.0, 40) };
+    plan.workload.limits.connections = Some(4);
+    let output = run(&plan);
+    assert_eq!(output.snapshot.tally.responses, 40, "{:?}", output.snapshot.causes);
 }
 
 #[test]
