@@ -42,6 +42,15 @@ struct Listening {
     push: Vec<u8>,
 }
 
+impl Listening {
+    /// Returns the instant of a read, no earlier than the last push. Only the times of one channel are in order: a late
+    /// worker reads several channels with the kernel's stamps.
+    fn read_at(&self, read: ReadInstant) -> ReadInstant {
+        let last = self.clocks.last_event().unwrap_or_default();
+        ReadInstant { at: read.at.max(last), ..read }
+    }
+}
+
 impl PushObserver {
     /// Creates an observer that adds its results to `all_found` when it finishes.
     pub(crate) fn new(
@@ -61,13 +70,15 @@ impl PushObserver {
     }
 
     fn end(&mut self, channel: u32, is_lost: bool) {
-        let Some(Listening { clocks, marks, .. }) = self.channels.remove(&channel) else { return };
-        if self.now.at <= self.measure_from {
+        let Some(listening) = self.channels.remove(&channel) else { return };
+        let end = listening.read_at(self.now).at;
+        let Listening { clocks, marks, .. } = listening;
+        if end <= self.measure_from {
             return;
         }
-        let ending = clocks.end_listening(is_lost, self.now.at, &self.options, &mut self.found);
+        let ending = clocks.end_listening(is_lost, end, &self.options, &mut self.found);
         if let Some(marks) = marks {
-            let span = (clocks.intended_start, self.now.at);
+            let span = (clocks.intended_start, end);
             clocks.sample(&marks, None, ending, span, &mut self.found);
         }
     }
@@ -84,7 +95,8 @@ impl PushReader for PushObserver {
         if self.now.at >= self.measure_from
             && let Some(listening) = self.channels.get_mut(&channel)
         {
-            listening.clocks.touch(part.len(), self.now, &mut self.found);
+            let now = listening.read_at(self.now);
+            listening.clocks.touch(part.len(), now, &mut self.found);
         }
         if self.options.stamps.is_some()
             && let Some(Listening { push, .. }) = self.channels.get_mut(&channel)
@@ -96,11 +108,13 @@ impl PushReader for PushObserver {
 
     fn end_push(&mut self, channel: u32) {
         if self.now.at >= self.measure_from
-            && let Some(Listening { clocks, marks, push }) = self.channels.get_mut(&channel)
+            && let Some(listening) = self.channels.get_mut(&channel)
         {
-            mark(marks, clocks, self.now);
-            clocks.event(self.now, &self.options, &mut self.found);
-            let arrived = self.origin_unix_ns.map(|origin| origin.saturating_add(self.now.at.0));
+            let now = listening.read_at(self.now);
+            let Listening { clocks, marks, push } = listening;
+            mark(marks, clocks, now);
+            clocks.event(now, &self.options, &mut self.found);
+            let arrived = self.origin_unix_ns.map(|origin| origin.saturating_add(now.at.0));
             record_delay(push, arrived, &mut self.found);
         }
         if let Some(listening) = self.channels.get_mut(&channel) {
@@ -147,7 +161,7 @@ impl AnswerReader for PushObserver {
     }
 
     fn arrive(&mut self, at: Timestamp) {
-        self.now = ReadInstant { number: self.now.number + 1, at: at.max(self.now.at) };
+        self.now = ReadInstant { number: self.now.number + 1, at };
     }
 
     fn head(&mut self, _: u32, _: AnswerHead<'_>) {}

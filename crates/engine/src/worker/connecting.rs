@@ -117,13 +117,13 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
     }
 
-    /// Begins the opening that a protocol has of its own, with what the peer has already sent.
+    /// Begins the protocol's opening exchange, with what the peer has already sent.
     fn begin_greeting(&mut self, token: Token) {
         self.connections.pool.get(token.slot()).phase = Phase::Greeting;
         self.greet_with_early_bytes(token);
     }
 
-    /// Continues the opening that a protocol has of its own.
+    /// Continues the protocol's opening exchange.
     pub(super) fn greet(&mut self, token: Token) {
         // Another connection may have left bytes there.
         self.receiver.decrypted.clear();

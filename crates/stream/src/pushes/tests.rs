@@ -59,6 +59,25 @@ fn gaps_and_stalls_count_between_pushes_of_a_channel() {
 }
 
 #[test]
+fn a_late_worker_takes_no_channel_for_as_late_as_another() {
+    let facts = observed(|observer| {
+        observer.begin_channel(1, Timestamp(1_100));
+        observer.begin_channel(2, Timestamp(1_100));
+        push(observer, 1, 1_300);
+        // By the kernel's stamp, this one had arrived before.
+        push(observer, 2, 1_150);
+        push(observer, 2, 1_190);
+        // A stamp that contradicts the order of one channel.
+        push(observer, 2, 1_180);
+        observer.finish(Timestamp(1_310));
+    });
+    let first = facts.times.get(StreamTime::FirstEvent);
+    assert_eq!((first.min(), first.max()), (Some(Nanos(50)), Some(Nanos(200))));
+    assert_eq!(only(&facts, StreamTime::EventGap), (2, Some(Nanos(40))));
+    assert_eq!(only(&facts, StreamTime::EventGapCensored), (2, Some(Nanos(120))));
+}
+
+#[test]
 fn a_feed_that_falls_silent_until_the_end_has_stalled() {
     let facts = observed(|observer| {
         observer.begin_channel(7, Timestamp(1_000));
