@@ -3,6 +3,7 @@
 # make test-python   the tests of the Python package; needs Python 3.11 or later, and a registry
 # make test-features   the tests of what is not in the default build: the cargo features
 # make lint   format, clippy, structure (tests/tidy.py)
+# make oldest   the oldest Rust that is promised (rust-version in Cargo.toml) checks the workspace; it installs that Rust
 # make deny   licences, duplicates, sources and advisories of the dependencies (deny.toml); needs cargo-deny and a network
 # make search   the property tests with fresh seeds, for SEARCH_SECONDS (600); what it finds becomes a stored case
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
@@ -24,7 +25,7 @@
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make certified   the suite of situations for each adapter in examples/adapters, and the tables of docs/certified.md
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab certified dist docs docs-pictures docs-moving
+.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint oldest tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab certified dist docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -87,6 +88,13 @@ test-k8s:
 test-slurm:
 	@tests/slurm/install.sh || echo "not everything could be installed that Slurm needs"
 	tests/slurm/run.sh
+
+# Without that toolchain and without a network it says SKIPPED, which is a failure with TRUETAIL_STRICT=1.
+OLDEST = $(shell sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
+oldest:
+	@if rustup toolchain install $(OLDEST) --profile minimal --no-self-update; then \
+		CARGO_TARGET_DIR=$${CARGO_TARGET_DIR:-target}/oldest rustup run $(OLDEST) cargo check --workspace --locked; \
+		else echo "SKIPPED: the build with Rust $(OLDEST)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 
 # Quick when all are there.
 tools:
