@@ -12,7 +12,7 @@ use truetail_server::{LogFile, ServerOptions};
 use crate::arguments::{time, value_error};
 use crate::simulate::find_scenario;
 
-/// A server that misbehaves by its scenario, until `stop()` or the end of its `with` block.
+/// A server that misbehaves as its scenario says, until `stop()` or the end of its `with` block.
 #[pyclass(module = "truetail", frozen)]
 pub struct Server {
     address: SocketAddr,

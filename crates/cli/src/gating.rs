@@ -31,10 +31,10 @@ pub(crate) struct Gating {
 }
 
 impl Gating {
-    /// Checks, before anything is done, that the files can be written.
+    /// Returns the gates and files that `args` name. Called before the load, so that a bad file name costs no run.
     ///
     /// # Errors
-    /// If a folder is missing, or `--github` has no page.
+    /// If a file is a folder or its folder is missing, or if `--github` has no page.
     pub(crate) fn resolve(args: GateArgs) -> Result<Gating> {
         let github = if args.github { Some(github_page()?) } else { None };
         for (flag, file) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
@@ -70,7 +70,8 @@ impl Gating {
         };
     }
 
-    /// Judges a run in progress. Gates on checks, streams and sessions are left out: their results come after the run.
+    /// Judges a run in progress. Leaves out gates on checks, streams, events and sessions, which have no results before
+    /// the end of the run.
     pub(crate) fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
         let is_of_the_end = |gate: &Gate| gate.is_about_checks() || gate.is_about_streams() || gate.is_about_events();
         let is_known = |gate: &&Gate| !is_of_the_end(gate) && !gate.is_about_sessions();

@@ -1,7 +1,7 @@
 //! Snapshots of a run in progress. A worker gives its recorder away and continues with an empty one, which costs it
-//! only the exchange of two pointers. The thread that asks also allocates the new recorder's histograms. Only the rows
-//! per second and per interval are made by the worker, at the first record: about 40 bytes per second of the run and 1
-//! KiB per interval. The result of the run includes all recorders that were given away.
+//! only the exchange of two pointers. The thread that asks for the recorder allocates the empty one, with its
+//! histograms. At the first record the worker allocates the rest: the rows per second (about 40 bytes each) and per
+//! interval (1 KiB each). The result of the run includes all recorders that were given away.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use std::time::Duration;
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
 
-/// Longest wait for a worker. It checks its mailbox after each sleep of at most 20 ms, so a worker that takes longer
-/// than this was not running itself.
+/// Longest wait for a worker. Workers check their mailboxes at least every 20 ms. If one takes longer than this, the
+/// operating system did not let it run.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Exchange of recorders between one worker and the thread that asks. The worker reads it in each turn, so the
-/// alignment keeps other writes out of its cache lines.
+/// Exchange of recorders between one worker and the thread that asks. The worker reads `asked` in each turn. The
+/// alignment keeps unrelated writes out of that cache line.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Mailbox {
@@ -50,7 +50,7 @@ impl Mailbox {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// Gives the worker's recorder away, because it was asked for.
+    /// Exchanges the worker's recorder for the empty one. The worker calls this if [`Mailbox::is_asked`].
     #[cold]
     pub(crate) fn give(&self, recorder: &mut Box<Recorder>) {
         let mut content = self.content();

@@ -89,7 +89,7 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
     }
 }
 
-/// Returns the places of all requests, without duplicates to half a unit.
+/// Returns the positions of the dots, rounded to half a unit of the picture. Requests at the same position share a dot.
 fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
     let half_units = |at: f64| (at * 2.0).round() as i64;
     let place = |(start, took): &(u64, u64)| {

@@ -11,8 +11,9 @@ use super::error::LabError;
 use super::series::{LabSeries, measure, series_facts};
 use crate::{SimOptions, Sink};
 
-/// Records each answer, and the requests that a client with a fixed interval i would have sent while it waited: for a
-/// response time v, requests of v − i, v − 2i … down to i, which all end when the real one does.
+/// Records each request. For each answer it also records the requests that a client with a fixed interval i would have
+/// sent meanwhile. For a response time v these take v − i, v − 2i and so on, as long as that is at least i. They end
+/// when the real request ends.
 ///
 /// HdrHistogram's `recordValueWithExpectedInterval` adds the same values. They are reconstructed, not measured.
 #[derive(Clone, Debug)]
@@ -82,7 +83,8 @@ pub(super) struct SeriesNames {
     pub(super) corrected: &'static str,
 }
 
-/// Measures once, and returns the series as measured and as corrected.
+/// Simulates the workload once. Returns the series as measured and as corrected. `besides` gets the measured records
+/// too.
 pub(super) fn measure_both(
     names: SeriesNames,
     service: &Service,

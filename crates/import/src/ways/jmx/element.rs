@@ -42,7 +42,7 @@ impl Element {
     }
 }
 
-/// A tag with everything in it.
+/// An XML tag with its attributes, its text and the tags inside it.
 #[derive(Debug, Default)]
 struct Tag {
     tag: String,
@@ -56,7 +56,7 @@ struct Tag {
 /// Reads a plan. Returns its topmost elements.
 ///
 /// # Errors
-/// If it is not XML, or not a plan of JMeter.
+/// If it is not XML, is not a plan of JMeter, or has too many levels or tags.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<Element>, ImportError> {
     let root = parse(bytes)?;
     let plan = root.tags.into_iter().find(|tag| tag.tag == "jmeterTestPlan");
@@ -119,7 +119,8 @@ fn tag(start: &BytesStart<'_>) -> Tag {
     Tag { class: attribute("elementType"), name, is_off: attribute("enabled") == "false", tag, ..Tag::default() }
 }
 
-/// Returns the elements of a tree, in which the children of each follow it in a tree of their own.
+/// Returns the enabled elements of a `hashTree`. JMeter writes an element's children after the element, in a `hashTree`
+/// beside it.
 fn elements(tags: Vec<Tag>) -> Vec<Element> {
     let mut out: Vec<Element> = Vec::new();
     for tag in tags {
