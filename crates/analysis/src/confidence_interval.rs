@@ -7,12 +7,13 @@
 //!    long-run variance of these counts ([`crate::long_run_variance`]), divided by the variance of independent
 //!    arrivals, is the design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations
 //!    Research* 32, 1984, estimate the same variance from a spectrum.)
-//! 2. The effective sample size is n divided by the design effect. The ratio of the normal to Student's t, squared,
-//!    corrects it for having few cosines (Korn & Graubard, *Survey Methodology* 24, 1998), up to n.
-//! 3. A rank r is below the interval if a share of r/n would be too small for q in an independent sample of the
-//!    effective size (binomial with mid-P, 2.5 % on either side), and above the interval likewise (Woodruff, *JASA* 47,
-//!    1952). The effective size is the smaller of those at the estimate and at r (test inversion, as Francisco &
-//!    Fuller, *Annals of Statistics* 19, 1991): the last few values of a burst look like few events.
+//! 2. The effective sample size is n divided by the design effect, and at most n. Few cosines make the design effect
+//!    uncertain, so the size is multiplied by the squared ratio of the normal quantile to Student's t (Korn & Graubard,
+//!    *Survey Methodology* 24, 1998).
+//! 3. The interval has each rank r whose share r/n is plausible for q in an independent sample of the effective size
+//!    (Woodruff, *JASA* 47, 1952). Plausible means not in the outer 2.5 % of the binomial distribution on either side,
+//!    with mid-P. The effective size is the smaller of those at the estimate and at r (test inversion, as Francisco &
+//!    Fuller, *Annals of Statistics* 19, 1991), because the last few values of a burst look like few events.
 //! 4. Far out in the tail, a run that met only a few short bursts would be too certain. So the effective size is also
 //!    limited to that at the quantile with ten times as many values beyond it.
 

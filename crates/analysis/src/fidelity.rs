@@ -1,8 +1,8 @@
 //! Comparison of the actual arrivals with the plan.
 //!
-//! Gaps are compared by the Kolmogorov–Smirnov distance of their two distributions, with a tolerance. A metronome has
-//! only one gap, and the least jitter is as far from it as can be, so gaps count as equal if they differ by at most a
-//! tenth of the mean gap. The gaps of a Poisson process are measured on the clock on which its rate is 1 (the time
+//! Gaps are compared by the Kolmogorov–Smirnov distance of their two distributions. Gaps count as equal if they differ
+//! by at most a tenth of the mean gap: even spacing has only one gap, and without a tolerance the least jitter would
+//! give the largest distance. The gaps of a Poisson process are measured on a time scale with a rate of 1 (the time
 //! change of Brown et al., *Neural Computation* 14, 2002). They are exponential if the starts are as planned.
 
 use truetail_model::arrival::{Profile, RateProfile};
@@ -114,8 +114,8 @@ fn ahead(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     ahead
 }
 
-/// Returns the Kolmogorov–Smirnov distance from the exponential distribution with mean 1. The gaps between `starts` are
-/// measured on the clock on which the profile's rate is 1.
+/// Returns the Kolmogorov–Smirnov distance of the gaps between `starts` from the exponential distribution with mean 1.
+/// The gaps are measured on a time scale with a rate of 1.
 fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
     let seconds = |ns: &u64| *ns as f64 / NANOS_PER_SECOND as f64;
     let changed: Vec<f64> = starts.iter().map(|start| profile.cumulative(seconds(start))).collect();

@@ -1,12 +1,12 @@
 //! The long-run variance of a dependent series, from its lowest frequencies.
 //!
 //! The series is projected onto the cosines cos(πj(i + ½)/k), j = 1, 2, … (type II, over k bins). For a stationary
-//! series with a memory much shorter than its length, twice the squares of the first projections are independent
-//! estimates of the variance of the sum, each with one degree of freedom. Their mean over ν cosines has ν degrees, so
-//! that Student's t with ν degrees applies (Müller, "A theory of robust long-run variance estimation", *Journal of
-//! Econometrics* 141, 2007; Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", *Journal of
-//! Business & Economic Statistics* 36, 2018). This is the spectral method of Heidelberger & Welch (*Communications of
-//! the ACM* 24, 1981) with a flat fit, which cannot become negative and has an exact reference distribution.
+//! series with a memory much shorter than its length, each of the first projections gives an estimate of the variance
+//! of the sum: twice its square. The estimates are independent, with one degree of freedom each. Their mean over ν
+//! cosines has ν degrees, so Student's t applies (Müller, "A theory of robust long-run variance estimation", *Journal
+//! of Econometrics* 141, 2007; Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", *Journal
+//! of Business & Economic Statistics* 36, 2018). This is the spectral method of Heidelberger & Welch (*Communications
+//! of the ACM* 24, 1981) with a flat fit, which cannot become negative and has an exact reference distribution.
 //!
 //! # Number of cosines
 //!
@@ -15,9 +15,9 @@
 //!
 //! - A series with memory has more energy in its slow half. While the slow half is larger than the fast one (an F test
 //!   at the level of 10 %), the fast half is dropped, down to 4 cosines.
-//! - A series that repeats has no energy in the slow part. Pauses every ten seconds in a minute are all in the twelfth
-//!   cosine and its multiples, and vary the sum as little as their number does. If the first ten are smaller than the
-//!   rest, at the 0.1 % level, only these ten are used.
+//! - A series that repeats has no energy in the slow part. For example, the energy of pauses every ten seconds in a
+//!   minute is all in the twelfth cosine and its multiples; such pauses hardly vary the sum, because their number
+//!   hardly varies. If the first ten cosines are smaller than the rest, at the 0.1 % level, only these ten are used.
 
 use std::f64::consts::PI;
 

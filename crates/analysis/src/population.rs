@@ -10,10 +10,10 @@
 //!   the true times are, one by one, not below these.
 //! - It is never above the r-th smallest answer, if r ≤ A, because missing answers can only come before or after it.
 //!
-//! If both agree (to the 0.1 % of a histogram bucket), the quantile is known and printed as a number. That is always so
-//! if the time waited for the unanswered is not shorter than the answers in question, as with timeouts. Otherwise the
-//! first of the two is printed, as "≥", and among the failed as "no answer". The first of the two is monotone in r and
-//! printed in either case, so the printed column never falls.
+//! If both agree (to the 0.1 % of a histogram bucket), the quantile is known and printed as a number. They always agree
+//! if the unanswered were waited for longer than the answers around rank r took, as with timeouts. Otherwise the lower
+//! bound is printed, as "≥"; a quantile among the failed is printed as "no answer". The lower bound is monotone in r
+//! and printed in either case, so the printed column never falls.
 
 use truetail_model::record::{Distributions, Histogram, Metric, RequestRecord, rank_of};
 

@@ -52,7 +52,8 @@ pub enum InterimResult {
     TooWide {
         /// Half of the interval as a share of the value.
         half_width: f64,
-        /// About how many times as many arrivals would do, as widths shrink with the square root of their number.
+        /// Factor for the number of arrivals that would about suffice. Widths shrink with the square root of that
+        /// number.
         times_as_many: f64,
     },
     /// One end is missing, because there were too few independent events.

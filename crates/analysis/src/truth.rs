@@ -82,7 +82,7 @@ pub struct StreamTruth {
     pub without_event: u64,
     /// From each event to the next that does not come at the same time, ascending.
     pub gaps: Vec<Nanos>,
-    /// Number of events, also of events that come at the same time.
+    /// Number of events. Events that come at the same time count separately.
     pub events: u64,
 }
 

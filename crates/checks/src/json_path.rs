@@ -70,7 +70,7 @@ impl BoundedPath {
 /// The properties of a path that determine the number of steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shape {
-    /// Number of `..`, also in filters.
+    /// Number of `..` in the path and its filters.
     descents: u32,
     /// Number of queries in filters that begin at the root and find several values. Each is repeated for each value.
     from_root: u32,
@@ -91,8 +91,8 @@ impl Shape {
         }
     }
 
-    /// Returns the maximum number of values that a search looks at. k descents find a value at depth d in as many ways
-    /// as k - 1 of its d ancestors can be chosen, each any number of times.
+    /// Returns the maximum number of values that a search looks at. A path with k descents reaches a value at depth d
+    /// in several ways: one for each choice, with repetition, of k - 1 of its d ancestors.
     fn steps(&self, json: &Value) -> u64 {
         if self.is_singular {
             return 1;

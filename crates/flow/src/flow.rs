@@ -246,8 +246,8 @@ fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option
     file.names.iter().map(|name| given.get(name.as_str()).map(|value| typed(value))).collect()
 }
 
-/// Returns the variables that get their values neither from outside nor in the flow, and have the name of a built-in
-/// value.
+/// Returns the variables that have the name of a built-in value and get no other value. Other values are given by the
+/// user, captured, or set by the flow.
 fn built_ins(file: &FlowFile, initial: &[Option<Value>], rows: Option<&RowTable>) -> Arc<[(VariableId, BuiltIn)]> {
     let set = file.entries.iter().flat_map(|entry| entry.options.variables.iter().map(|(variable, _)| *variable));
     let expected = file.entries.iter().filter_map(|entry| entry.response.as_ref());

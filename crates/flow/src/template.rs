@@ -34,7 +34,7 @@ pub(crate) struct Expression {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Variable(VariableId),
-    /// A value that is another one each time.
+    /// A value made anew for each use.
     BuiltIn(BuiltIn),
 }
 

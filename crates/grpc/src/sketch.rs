@@ -71,7 +71,7 @@ fn sample_text(message: &MessageDescriptor) -> String {
     sample(message, DEEPEST, &mut MOST_FIELDS.clone()).to_string()
 }
 
-/// Returns a message in JSON in which each field has a value; of fields that exclude each other, the first.
+/// Returns a message in JSON with a value for each field. If fields exclude each other, it has the first one.
 fn sample(message: &MessageDescriptor, depth: usize, left: &mut usize) -> Value {
     if let Some(value) = well_known(message.full_name()) {
         return value;

@@ -7,7 +7,7 @@ use crate::rows::lines::MAX_ROW;
 
 /// Bytes at the start of a file that are looked at.
 pub(crate) const HEAD: usize = 1 << 20;
-/// Bytes of the head in which marks are looked for. Pieces of the rest come on top.
+/// Bytes of the head that are searched for marks. Pieces of the rest are searched too.
 const MARKS: usize = 64 << 10;
 /// Length of a piece of the middle or the end, in bytes.
 pub(crate) const PIECE: usize = 16 << 10;
@@ -78,8 +78,8 @@ impl<'f> Excerpt<'f> {
         })
     }
 
-    /// Returns the text in which the keys of a JSON document may be: the first line, if it is a whole document, or else
-    /// everything. Returns `None` if no object or list of objects begins here.
+    /// Returns the part of the text to search for the keys of a JSON document: the first line, if that line is a whole
+    /// document, or else the whole text. Returns `None` if the text does not begin an object or a list of objects.
     pub(crate) fn document(&self) -> Option<Cow<'_, str>> {
         let mut beginning = self.head.iter().filter(|byte| !byte.is_ascii_whitespace());
         match (beginning.next()?, beginning.next()) {

@@ -112,8 +112,8 @@ pub fn claims(excerpt: &Excerpt<'_>) -> Vec<&'static dyn Format> {
     recognise::claims(excerpt, all()).map_or_else(|_| Vec::new(), |claimed| claimed.formats)
 }
 
-/// Returns the first of [`all`] that claims a file, of which `head` is the whole or else at least the first mebibyte.
-/// A few lines in front of its content do not matter.
+/// Returns the first format of [`all`] that claims a file. `head` is the whole file or at least its first mebibyte. A
+/// few lines in front of the content do not matter.
 ///
 /// # Errors
 /// [`Unrecognised`], with a description of the file, and similar formats.
@@ -143,7 +143,8 @@ pub fn read(
     read_opened(input, &[], format, options, sink)
 }
 
-/// Reads like [`read`] a file of which `later` are pieces of the middle and the end ([`container::Opened`]).
+/// Reads a file as [`read`] does, and also recognises its format by `later`: pieces of its middle and end
+/// ([`container::Opened`]).
 ///
 /// # Errors
 /// Those of [`read`].

@@ -91,8 +91,8 @@ impl LabRunner<'_> {
     /// starts no other.
     ///
     /// # Errors
-    /// If the folder of any tool holds foreign files (see [`check_overwritable`]); no tool runs in this case. Also if
-    /// no server can be started or a folder cannot be written.
+    /// If the folder of any tool holds foreign files (see [`check_overwritable`]); no tool runs in this case. If no
+    /// server can be started, or a folder cannot be written.
     pub fn run(
         &self,
         tools: &[&'static dyn Tool],

@@ -81,7 +81,7 @@ fn run_refused(
     place.keep(run)
 }
 
-/// A port that is taken, so that no other program listens there, and at which nothing listens.
+/// A port that refuses connections. It is bound, so that no other program takes it, but nothing listens on it.
 struct ClosedPort {
     address: SocketAddr,
     _socket: OwnedFd,

@@ -69,7 +69,7 @@ pub(crate) fn check(url: &Url, allowed: &[AllowedHost]) -> Result<(), String> {
     Err(format!("the host '{host}' is not allowed; the user can allow it: truetail mcp --allow-host {host}"))
 }
 
-/// Returns false for a name with letters that no name in use has, such as a wildcard.
+/// Returns false for a name with a character that names of hosts do not have, such as the `*` of a wildcard.
 fn is_plain(host: &Host) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     !matches!(host, Host::Domain(name) if name.is_empty() || !name.bytes().all(is_letter))

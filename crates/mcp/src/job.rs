@@ -8,7 +8,7 @@ use truetail_model::time::Nanos;
 pub struct Job {
     /// Arguments.
     pub words: Vec<String>,
-    /// Time for which it offers load; zero if it offers none.
+    /// Duration of its load; zero if it offers no load.
     pub load: Nanos,
 }
 

@@ -54,8 +54,8 @@ impl Limits {
     /// Returns a header line.
     ///
     /// # Errors
-    /// If name or value are no part of a header, or if a `Host` header names a host that is not allowed. A proxy would
-    /// send the request there.
+    /// If the name or the value is not allowed in a header. If a `Host` header names a host that is not allowed,
+    /// because a proxy would send the request there.
     pub fn header(&self, name: &str, value: &str) -> Result<String, String> {
         let is_name = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
         if name.is_empty() || !name.bytes().all(is_name) {

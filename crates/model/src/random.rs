@@ -58,7 +58,7 @@ pub const fn mix64(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns the number from which [`mix64`] makes this one. The factors are the inverses of its factors modulo 2^64.
+/// Returns the inverse of [`mix64`]. The factors are the inverses of its factors modulo 2^64.
 pub const fn unmix64(mut z: u64) -> u64 {
     z = (z ^ (z >> 31) ^ (z >> 62)).wrapping_mul(0x3196_42b2_d24d_8ec3);
     z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);

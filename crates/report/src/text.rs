@@ -1,8 +1,8 @@
 //! Neutralizing of untrusted text in output: URLs, headers, bodies, error texts, file names.
 
-/// Replaces each character that would change the reading of the rest with a visible sign: control characters other than
-/// line break and tab (`␛` for escape), line and paragraph separators, and marks of direction. It does not escape
-/// markup.
+/// Replaces each character that changes how the text around it is shown with a visible sign, such as `␛` for escape.
+/// These are control characters other than line break and tab, line and paragraph separators, and marks of direction.
+/// It does not escape markup.
 pub fn visible(text: &str) -> String {
     text.chars().map(visible_char).collect()
 }

@@ -30,7 +30,7 @@ pub struct ForeignRequest {
 }
 
 impl ForeignRequest {
-    /// Creates a request of which the file says nothing else.
+    /// Creates a request with nothing else known.
     pub const fn new(start_ns: Option<u64>, duration: Nanos, outcome: Outcome) -> ForeignRequest {
         ForeignRequest { start_ns, duration, waited: Nanos::ZERO, outcome, worker: None, bytes_in: None }
     }

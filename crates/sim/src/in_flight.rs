@@ -8,9 +8,10 @@ use truetail_model::time::Timestamp;
 
 use crate::stream_ticket::StreamTicket;
 
-/// Requests in flight, by their end; requests that end together come out in the order of their pushes. Most services
-/// answer in the order of arrival, so a request that ends no earlier than the last one in the FIFO is appended to it,
-/// and only other requests go through a heap. Memory grows with the maximum of requests in flight, and is reused.
+/// Requests in flight, by their end. Requests that end together come out in the order of their pushes. Most services
+/// answer in the order of arrival, so most requests end last and are appended to a FIFO. Only a request that ends
+/// before the last one of the FIFO goes through a heap. Memory grows with the maximum of requests in flight, and is
+/// reused.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct InFlightQueue {
     fifo: VecDeque<OrderKey>,

@@ -254,7 +254,7 @@ impl Simulation {
         let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
         let Some(generator) = &mut self.generator else { return record };
         let lag = record.delay.generator_lag;
-        // A request that waited for a permit was behind another one, even if that has ended by now.
+        // A request that waited for a permit was behind another request, which may have ended meanwhile.
         let is_idle = self.generators.driver_mut(machine).in_flight() == 1 && connection_wait.is_zero();
         let passed_on = generator.knock_on.start(self.now, lag, is_idle);
         RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }

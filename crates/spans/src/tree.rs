@@ -1,10 +1,10 @@
 //! The tree of a trace, and the part of each span in the time of its request.
 //!
-//! A request's time is shared out from the top down. A span keeps the time that none of its children covers, and its
-//! children share the rest by their durations, so the parts of all spans add up to the time of the span at the top.
+//! A request's time is shared out from the top down. A span keeps the time that none of its children covers. Its
+//! children share the rest by their durations. So the parts of all spans add up to the time of the span at the top.
 //! Children in the process of their parent are compared by its clock: the time that they cover together counts once,
-//! and what lies outside the parent does not count. Of a child in another process only the duration is used: of kind
-//! `SERVER` or `CONSUMER`, or of another service than its parent.
+//! and time outside the parent does not count. A child is in another process if its kind is `SERVER` or `CONSUMER`, or
+//! if its service is another one than its parent's. Only the duration of such a child is used.
 
 use crate::names::{OTHER, OTHER_SERVICE};
 
@@ -49,9 +49,9 @@ pub(crate) struct Part {
 }
 
 /// Returns the parts of the spans of one trace, from the top down. `spans` are in the order of their ids, without
-/// duplicates. The request itself is the span `own_id`, which no service reports. Spans that no chain of parents
-/// connects with it have no part. If none is connected, and only one has a parent that was not reported, then a proxy
-/// on the way began another span, and this one is at the top.
+/// duplicates. The request itself is the span `own_id`, which no service reports. A span without a chain of parents up
+/// to the request has no part. If no span has such a chain, a proxy on the way may have begun another span: if exactly
+/// one span has a parent that was not reported, it is taken as the top.
 pub(crate) fn parts(own_id: u64, spans: &[KeptSpan]) -> Vec<Part> {
     let place_of = |id: u64| spans.binary_search_by_key(&id, |span| span.id).ok();
     let mut tops = Vec::new();

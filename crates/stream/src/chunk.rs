@@ -73,13 +73,13 @@ impl Choices {
 /// Meaning of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Chunk {
-    /// Choices of which the event has a part of the answer or of the reasoning.
+    /// Choices that get a part of their answer or of their reasoning with the event.
     pub content: Choices,
-    /// The content is reasoning, and no part of the answer.
+    /// The content is reasoning, not a part of the answer.
     pub is_reasoning: bool,
     /// The reasoning is a summary: fewer tokens than the server counts.
     pub is_summary: bool,
-    /// The event repeats all content until now, so that it has new content only if it has more tokens.
+    /// The event repeats all content until now. It has new content only if it has more tokens than before.
     pub repeats_content: bool,
     /// The event may have content in a form that is not known.
     pub is_unknown: bool,

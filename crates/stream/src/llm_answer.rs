@@ -35,7 +35,7 @@ pub(crate) struct LlmAnswer {
 struct ChoiceStates {
     seen: Choices,
     finished: Choices,
-    /// Choices of which the time of the last content is unknown, because an event after it was not understood.
+    /// Choices whose last content has no certain time, because an event after it was not understood.
     uncertain: Choices,
 }
 

@@ -52,7 +52,7 @@ impl Ink {
         (count > 0).then(|| ((share * highest as f64).round() as usize).min(highest))
     }
 
-    /// Returns a character for the cells of one row of the screen, the upper one last.
+    /// Returns a character for one place on the screen. `levels` has its cells, from the lowest to the highest.
     fn symbol(self, levels: &[Option<usize>]) -> Option<(char, Style)> {
         let color = |level: usize| Color::Indexed(COLORS[level]);
         match (self, levels) {

@@ -15,7 +15,8 @@ pub(crate) struct Span {
 
 /// Minimum length of the axis, in seconds.
 const SHORTEST_S: f64 = 10.0;
-/// Share of the planned length by which a run may end late without a longer axis. Its last answers are then not drawn.
+/// A run that ends late by at most this share of its planned length keeps its axis. Its last answers are then not
+/// drawn.
 const MAX_OVERRUN: f64 = 0.1;
 
 impl Span {

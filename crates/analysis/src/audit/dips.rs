@@ -1,5 +1,5 @@
-//! Dips: stretches with fewer starts than usual, because slow requests hold the client up. They show in coarser steps
-//! than silences, so also if starts are known only to the second, or if some users keep sending.
+//! Dips: stretches with fewer starts than usual, because slow requests hold the client up. A dip shows even if starts
+//! are known only to the second, or if some users keep sending. A silence does not.
 
 use truetail_model::time::Nanos;
 

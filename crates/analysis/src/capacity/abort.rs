@@ -218,7 +218,7 @@ mod unit {
         }
     }
 
-    /// Returns 600 rows, of which 20 % of the requests fail in the long run.
+    /// Returns 600 rows. In the long run, 20 % of their requests fail.
     fn at_the_limit(seed: u64, burst_s: u32) -> Vec<Stretch> {
         let mut random = Random::new(seed, 0);
         let mut chance = |share: f64| random.uniform() < share;

@@ -57,8 +57,8 @@ impl FromStr for HistoryGate {
 }
 
 impl HistoryGate {
-    /// Decides the condition. It fails if the whole interval of the ratio is beyond the limit, and is open if a part of
-    /// it is, or if a shift as large as the limit could have been missed.
+    /// Decides the condition. It fails if the whole interval of the ratio is beyond the limit. It is open if only a
+    /// part of the interval is beyond the limit, or if the series could hide a shift as large as the limit.
     pub fn judge(&self, history: &History) -> GateFinding {
         let found = history.percentiles.iter().find(|percentile| percentile.q == self.q);
         let (state, ratio, message) = match found.filter(|found| found.points.len() >= FEWEST_RUNS) {

@@ -33,7 +33,8 @@ pub fn levels(points: &[Point]) -> Vec<Level> {
     bounds.windows(2).map(|pair| Level::new(points, pair[0]..pair[1])).collect()
 }
 
-/// Returns the places of shifts in a stretch: the best one if it is no chance, then those on both sides of it.
+/// Returns the places of shifts in a stretch. Splits the stretch at its clearest shift, if chance does not explain it,
+/// and then searches both parts.
 fn shifts(points: &[Point], within: Range<usize>) -> Vec<usize> {
     let mut found = Vec::new();
     let mut open = vec![within];

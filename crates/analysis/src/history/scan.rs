@@ -5,10 +5,10 @@ use super::spread::{between_runs, median};
 
 /// Fewest runs before and after a shift: one run, or two in a row, may be spoilt.
 const FEWEST_ON_A_SIDE: usize = 3;
-/// Fewest runs in which a shift can be found.
+/// Fewest runs that can show a shift.
 pub const FEWEST_RUNS: usize = 2 * FEWEST_ON_A_SIDE;
-/// Farthest distance from the middle at which a run counts, in its standard deviations. Points beyond it count as if
-/// they were there: three spoilt runs in a row would be a shift, one or two are not.
+/// Largest distance of a point from the middle, in the point's standard deviations. A point farther out counts as if it
+/// were at this distance. So one or two spoilt runs in a row are no shift, and three are one.
 const FARTHEST: f64 = 2.5;
 
 /// The best place of a shift.
@@ -20,10 +20,10 @@ pub(super) struct Split {
     pub(super) size: f64,
 }
 
-/// Returns the size from which a shift in a stretch of `n` runs is no chance.
+/// Returns the smallest size of a shift in a stretch of `n` runs that is not explained by chance.
 ///
-/// `cargo run --release -p truetail-analysis --example change_study` measures the false alarms that follow. In short
-/// stretches the spread is known badly, so that chance goes farther.
+/// `cargo run --release -p truetail-analysis --example change_study` measures the false alarms. The size is larger for
+/// short stretches, because their spread is less certain.
 pub(super) fn critical(n: usize) -> f64 {
     3.4 + 10.0 / n as f64
 }

@@ -7,14 +7,15 @@ const KEPT: f64 = 0.8;
 /// Mean of the smallest 80 % of the absolute values of standard normal variables:
 /// 2 (φ(0) − φ(z)) / 0.8, with z = 1.2816.
 const MEAN_OF_KEPT: f64 = 0.5586;
-/// Distance from the median of the neighbours from which a run counts as spoilt, in standard deviations.
+/// A run counts as spoilt if it is at least this many standard deviations from the median of its neighbours.
 const SPOILT: f64 = 3.0;
 /// Number of neighbours on each side.
 const NEIGHBOURS: usize = 2;
 /// Fewest runs that a spread is estimated from.
 const FEWEST: usize = 5;
 
-/// Returns the standard deviation of normal variables with these absolute values, of which a fifth may be too large.
+/// Returns the standard deviation of normal variables with these absolute values. A fifth of them may be too large, and
+/// does not change the result.
 pub(super) fn trimmed(deviations: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = deviations.map(f64::abs).collect();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -13,8 +13,8 @@ const TOLERANCE_PART: u64 = 10;
 const WINDOW_ARRIVALS: f64 = 10.0;
 const FEWEST_WINDOWS: usize = 20;
 
-/// The arrivals compared with the even schedule that fits them best, on which as many arrivals are late as early. A
-/// slow first request therefore makes no other request early.
+/// The arrivals compared with the even schedule that fits them best. On that schedule as many arrivals are late as
+/// early, so a slow first request does not make the others look early.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ArrivalAccuracy {
     /// Number of arrivals.

@@ -1,7 +1,7 @@
 //! The request times that a service published, compared with the times that its users waited.
 //!
-//! Both sides count the same requests, so their percentiles are compared without an interval for chance: the one of the
-//! users must fall into the bucket that has the one of the service, with some room for the network.
+//! Both sides count the same requests, so chance plays no part. The percentile of the users must fall into the bucket
+//! that has the percentile of the service, with some room for the network.
 //!
 //! | file | content |
 //! |---|---|

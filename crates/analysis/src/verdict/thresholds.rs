@@ -31,8 +31,8 @@ pub const BURST_INVALID_ARRIVALS: f64 = 0.10;
 /// much. It is the 5 % that [`SENT_IN_TIME_SHARE`] leaves.
 pub const CLOSED_PAUSED_SHARE: f64 = 0.05;
 
-/// SUSPECT if the wait for the user's own cap on connections is more than this share of p50, p90 or p99 of the response
-/// time: then the number is about the cap as well as about the server.
+/// SUSPECT if waiting for the user's own cap on connections takes more than this share of p50, p90 or p99 of the
+/// response time. The number then describes the cap as well as the server.
 pub const CONNECTION_WAIT_SHARE: f64 = 0.10;
 
 /// Minimum number of stretches, in the later half of a run, that show growth.
@@ -47,8 +47,8 @@ pub const SATURATED_NOISE: f64 = 3.0;
 /// The median response time of the answers must have risen by this factor from the first to the last third of the later
 /// half. Arrivals that are never answered let the backlog grow too, but the answers do not get older.
 pub const SATURATED_SLOWER: f64 = 1.2;
-/// For a queue that grows until requests time out in it: at least this share of the arrivals that end do so without an
-/// answer, in [`SATURATED_RISING_SHARE`] of the stretches since the first timeouts. Fewer may be lost in a black hole.
+/// A queue may grow until requests time out in it. Then at least this share of the arrivals that end have no answer, in
+/// [`SATURATED_RISING_SHARE`] of the stretches since the first timeouts. Fewer may be lost in a black hole.
 pub const TIMED_OUT_SHARE: f64 = 0.05;
 /// … and the answers before that had grown this old, as a share of the timeout. A queue reaches the timeout from below.
 /// After lost answers, or the death of a server, the remaining answers are as fast as before.
@@ -59,9 +59,9 @@ pub const GROWN_FROM_SHARE: f64 = 0.50;
 /// The user's cap on connections causes a backlog if all connections were busy: if the answers per second times the
 /// mean service time (Little's law) equal the cap to within this share …
 pub const CAP_BUSY_TOLERANCE: f64 = 0.20;
-/// … and the service did not get slower as they filled up: the median service time of the first requests, as many as
-/// there are connections, was at least the later median over this factor. A server that handles one request at a time
-/// takes on average twice as long with all connections busy as with one after the other.
+/// … and the service did not get slower as the connections filled up: the later median service time is at most this
+/// many times that of the first requests (one for each connection). A server that handles one request at a time would
+/// need a factor of two: while the connections fill up one by one, half of them are busy on average.
 pub const CAP_SLOWER: f64 = 1.4;
 /// Minimum number of requests that count as the first ones.
 pub const CAP_FIRST: usize = 10;
@@ -92,6 +92,6 @@ pub const OFF_SCHEDULE_SHARE: f64 = 0.05;
 /// See [`OFF_SCHEDULE_SHARE`]. An idle scheduler may take this long, and no server notices.
 pub const DISPLACED_NS: u64 = 1_000_000;
 
-/// Two levels of the response time differ if they are further apart than this many times the time that the generator
-/// may have added to the median, because each of the two is uncertain by that time.
+/// Each level of the response time is uncertain by the time that the generator may have added to the median. Two levels
+/// differ if they are further apart than this many times that time.
 pub const LEVELS_RESOLVED: u64 = 2;

@@ -20,7 +20,8 @@ const RIVALS: [&[&str]; 7] = [
 const FLOW: &str = "flow";
 const OF_FLOWS: [&str; 3] = ["variable", "setup", "file-root"];
 
-/// Combines options. If both places give an option, `upper` replaces the value of `lower`, also for lists.
+/// Combines options. If both places give an option, the value in `upper` replaces the one in `lower`. Lists are
+/// replaced as a whole.
 pub(super) fn over(mut lower: Given, upper: Given) -> Given {
     let is_given = |name: &str| upper.get(name).is_some_and(|words| !words.is_empty());
     let given = RIVALS.iter().filter(|rivals| rivals.iter().any(|name| is_given(name)));

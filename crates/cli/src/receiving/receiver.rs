@@ -80,7 +80,7 @@ impl Receiver {
     }
 }
 
-/// Returns the processor time of this thread since the last call: also of reading a message from its connection.
+/// Returns the processor time of this thread since the last call. It includes reading messages from the connection.
 fn cost() -> Nanos {
     thread_local! {
         static SEEN: Cell<Nanos> = const { Cell::new(Nanos::ZERO) };

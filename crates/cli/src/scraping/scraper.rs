@@ -32,7 +32,7 @@ pub(super) struct Scraper {
     reads: u64,
     failed: u64,
     problem: Option<String>,
-    /// Time since the origin from which requests count; `None` until the warm-up is over.
+    /// Time since the origin when counting began; `None` until the warm-up is over.
     counts_from: Option<Nanos>,
 }
 

@@ -124,7 +124,7 @@ fn remove_one(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes a run that no process is saving. Returns the name of a file for which its folder stays.
+/// Removes a run that no process is saving. If its folder has other files and therefore stays, returns the name of one.
 pub(super) fn removed(folder: &Path) -> Result<Option<String>> {
     let claim = Claim::on(folder)?;
     let removed = catalog::remove(folder).map_err(|error| runtime_error(format!("cannot remove a run: {error}")))?;

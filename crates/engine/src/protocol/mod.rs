@@ -84,8 +84,8 @@ pub(crate) trait Conversation<P>: Debug {
     /// called with 0, after receiving something that may allow more to be sent.
     fn sent(&mut self, protocol: &P, count: usize, now: Timestamp, events: &mut Events);
 
-    /// Handles received bytes. `at` is the arrival of the last of them if somebody wants to know it, and otherwise the
-    /// instant when they were read. On [`Flow::Close`] every request has ended, and the output is the last message.
+    /// Handles received bytes. `at` is the instant when they were read; if a reader needs it, the arrival of the last
+    /// of them. On [`Flow::Close`] every request has ended, and the output is the last message.
     fn receive(&mut self, protocol: &mut P, bytes: &[u8], at: Timestamp, events: &mut Events) -> Flow;
 
     /// Returns the instant of the next call of [`Conversation::on_deadline`]; [`Timestamp::NEVER`]: there is none.

@@ -19,7 +19,7 @@ impl BaseUrl {
     /// Reads `http://HOST[:PORT][/PATH]`.
     ///
     /// # Errors
-    /// [`TargetError::Url`], also for a URL with a query or a fragment, and [`TargetError::Scheme`].
+    /// [`TargetError::Url`] for an invalid URL and for one with a query or a fragment; [`TargetError::Scheme`].
     pub fn parse(text: &str) -> Result<BaseUrl, TargetError> {
         parse_url(&without_credentials(text))?;
         let error = |problem: String| TargetError::Url { url: without_credentials(text).into_owned(), problem };

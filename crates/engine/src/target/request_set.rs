@@ -142,7 +142,7 @@ impl RequestSet {
     /// A target has each of its distinct recorded requests once.
     ///
     /// # Errors
-    /// [`RequestSetError::Nothing`], also if an arrival asks for a missing request.
+    /// [`RequestSetError::Nothing`] if nothing was recorded, or if an arrival makes a request that does not exist.
     pub fn recorded(targets: Vec<TargetRequests>, asked: Vec<RequestId>) -> Result<RequestSet, RequestSetError> {
         let exists = |id: &RequestId| targets.get(id.target as usize).is_some_and(|of| (id.row as usize) < of.len());
         if asked.is_empty() || !asked.iter().all(exists) {

@@ -41,7 +41,7 @@ impl WireProtocol {
         if let WireProtocol::Calls(kind) = self { Some(*kind) } else { None }
     }
 
-    /// Returns true if all requests share connections, each of which carries several at once.
+    /// Returns true if one connection carries several requests at once.
     pub fn shares_connections(&self) -> bool {
         *self != WireProtocol::Http(HttpVersion::Http1)
     }

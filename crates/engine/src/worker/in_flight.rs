@@ -99,7 +99,7 @@ impl InFlight {
     pub(super) fn start(&mut self, tag: Tag, started: WorkerInstant, knows_all: bool) {
         let is_alone = knows_all && self.len() == 1;
         let exchange = &mut self.slots[tag as usize].exchange;
-        // A request that waited for a permit was behind another one, even if that one has ended by now.
+        // A request that waited for a permit was behind another request, which may have ended meanwhile.
         let is_idle = is_alone && exchange.connection_wait.is_zero();
         exchange.started = started;
         let lag = exchange.start_delay().generator_lag;

@@ -3,9 +3,10 @@
 //!
 //! A worker knows no protocol: requests and bytes go through [`crate::protocol::Conversation`].
 //!
-//! No step leads back to itself, which `tests/steps.py` checks. A step that wants an earlier one to follow notes it,
-//! and the loop does it: connections to send on in `Connections::dirty`, connections to read on in `Receiver::unread`,
-//! requests to place again in `OriginConnections::waiting`, and connections to close in `PerSession::left`.
+//! No step leads back to itself; `tests/steps.py` checks this. A step that needs an earlier step again notes it, and
+//! the loop does it. The notes are connections to send on (`Connections::dirty`), connections to read on
+//! (`Receiver::unread`), requests to place again (`OriginConnections::waiting`) and connections to close
+//! (`PerSession::left`).
 //!
 //! | file | contents |
 //! |---|---|

@@ -88,8 +88,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         Some((RequestId { target: next.target, row: user }, next.origin))
     }
 
-    /// Returns the request that a template or the observer makes for an arrival, if any. Its row is the tag that it
-    /// will get, so it keeps its bytes until it ends.
+    /// Returns the request that a template or the observer makes for an arrival, if any. The row of the request is its
+    /// tag. No other request in flight has that tag, so the request keeps its bytes until it ends.
     fn made_request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
         let row = self.in_flight.next_tag();
         let room = self.protocol.request_of(row);

@@ -166,7 +166,7 @@ fn received(line: &[u8], words: &Words, request: usize) -> usize {
     if whole(words.get(line, request + 3)).is_ok() { request + 3 } else { request + 6 }
 }
 
-/// A request in a line of any layout, also of Apache and of nginx without a request time.
+/// A request in a line of any layout. Lines of Apache, and of nginx without a request time, state no duration.
 pub(crate) struct LoggedRequest<'l> {
     /// Time of its end if the line states a duration; otherwise time of its arrival.
     pub time: Measured,

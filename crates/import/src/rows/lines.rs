@@ -140,8 +140,8 @@ impl<'a> Lines<'a> {
         Span { len: len - returns, with_break: len + 1, lines, too_long: len > MAX_ROW, whole: true }
     }
 
-    /// Returns the result if the buffer has no line break: `None` if more bytes must be read, `Some(None)` at the end
-    /// of the file, or the row if it is the last one or too long.
+    /// Returns the result for a buffer without a line break. `None`: more bytes must be read. `Some(None)`: the file
+    /// has ended. `Some(Some(_))`: the last row of the file, or a row that is too long.
     fn unbroken(&self, len: usize) -> Option<Option<Span>> {
         let span = Span { len, with_break: len, lines: 1, too_long: len > MAX_ROW, whole: false };
         match (self.at_end, len) {

@@ -32,8 +32,8 @@ pub(crate) struct SimpleTable {
 }
 
 impl SimpleTable {
-    /// Returns a table in which every request has a row, in order of completion, of a tool with a fixed number of
-    /// workers that wait for answers.
+    /// Returns the table of a tool with a fixed number of workers that wait for answers. Every request has a row, in
+    /// the order of completion.
     pub(crate) const fn new(
         info: &'static FormatInfo,
         start: (&'static str, ForeignStarts),

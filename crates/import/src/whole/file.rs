@@ -233,7 +233,8 @@ pub(crate) fn text(head: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(head)
 }
 
-/// Looks for lines that begin with `marks` in the start of a file. With only the first one, the file is similar.
+/// Looks for lines that begin with `marks` in the start of a file. A file with the first mark but not all of them is
+/// similar.
 pub(crate) fn all_marks(excerpt: &Excerpt<'_>, marks: &[&str]) -> Likeness {
     let head = excerpt.text();
     // Text that quotes the output is not the output.

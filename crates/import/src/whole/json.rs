@@ -41,7 +41,7 @@ pub(crate) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
     content(at, format!("{what} at byte {}{cut_off}", at.byte))
 }
 
-/// Returns the documents of a file with one document per line, or just one, as (start byte, bytes).
+/// Returns the documents of a file as (start byte, bytes). The file has one document per line, or is one document.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(move |line| {

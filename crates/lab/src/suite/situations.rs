@@ -5,7 +5,7 @@ use truetail_analysis::league::Question;
 /// A situation that a load tool should report truly.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
-    /// Name, also of its scenario and folder.
+    /// Name of the situation, its scenario and its folder.
     pub name: &'static str,
     /// The sentence that it tests.
     pub tests: &'static str,

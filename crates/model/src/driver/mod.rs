@@ -142,8 +142,8 @@ impl Driver {
         self.missed.source = self.source.skip_to(at);
     }
 
-    /// Lets [`Driver::complete_step`] decide when sessions continue and end, also after the last one has begun, until
-    /// the drain is over. The number of requests per session is ignored. Call this before the first [`Driver::poll`].
+    /// Lets [`Driver::complete_step`] decide when sessions continue and end, until the drain is over. The number of
+    /// requests per session is ignored. Call this before the first [`Driver::poll`].
     pub fn follow_script(&mut self) {
         self.source.follow_script();
     }

@@ -180,9 +180,9 @@ impl Histogram {
         part.counts.iter().enumerate().all(fits) && part.totals.sum <= self.totals.sum
     }
 
-    /// Returns this histogram without the counts of `other`, a part of it. The sum is exact if both sums are, and
-    /// always one that the remaining buckets allow. Minimum and maximum come from these buckets, clipped to the exact
-    /// ones.
+    /// Returns this histogram without the counts of `other`, which is a part of it. The sum is exact if both sums are,
+    /// and never contradicts the remaining buckets. Minimum and maximum are the bounds of the remaining buckets, but
+    /// not beyond the minimum and maximum of this histogram.
     ///
     /// # Panics
     /// If a bucket of `other` holds more values: see [`Histogram::contains`].

@@ -18,7 +18,7 @@ const MAX_INTERVALS: usize = 512;
 const MAX_BYTES: usize = 16 << 20;
 /// Number of newest intervals, which are kept in dense form.
 const HOT: usize = 2;
-/// Number of records that surely fit in dense form, whose buckets count in 32 bits.
+/// Number of records that surely fit in dense form, because its buckets count in 32 bits.
 const MAX_DENSE_RECORDS: u32 = u32::MAX;
 /// Number of rows that are merged each second.
 const FOLDED_AT_ONCE: usize = 2;

@@ -14,8 +14,9 @@ const TIMES_ITS_LENGTH: u64 = 25;
 /// Upper bound on the delay of a request that is due to the lag of earlier requests.
 ///
 /// In a first-in-first-out queue with one server or several, a request that is late by l delays itself by at most l,
-/// and passes on at most l. So no request is delayed by more than the largest lag since the system was last empty:
-/// request i ends at max(start of i, end of i − 1) + its service, and both are later by at most that lag.
+/// and passes on at most l. Let L be the largest lag since the system was last empty. With one server, request i ends
+/// at max(start of i, end of i − 1) + its service. Both times are later by at most L, so the end is too. No request is
+/// therefore delayed by more than L.
 ///
 /// A busy server may never look empty from outside, because it answers many requests at once. After [`SINCE_EMPTY`]
 /// requests, a lag counts only for the next [`REQUESTS`] to twice as many, and at least for [`TIMES_ITS_LENGTH`] times

@@ -67,16 +67,17 @@ pub struct RequestRecord {
     pub end: Timestamp,
     /// Parts of `actual_start - intended_start`.
     pub delay: StartDelay,
-    /// Upper bound on what the generator added to the response time beyond `delay.generator_lag`: the lag of earlier
-    /// requests that this one may have queued behind ([`KnockOn`](super::KnockOn)), and, if `end` is when the generator
-    /// noticed the answer, the time that the answer may have lain unread.
+    /// Upper bound on what the generator added to the response time beyond `delay.generator_lag`. One part is the lag
+    /// of earlier requests that this one may have queued behind ([`KnockOn`](super::KnockOn)). If `end` is when the
+    /// generator noticed the answer, the other part is the time that the answer may have lain unread.
     pub knock_on: Nanos,
     /// True if a connection was opened for this request, so `delay.connect` is measured even if it is zero.
     pub connected: bool,
     /// TLS part of `delay.connect`, after the TCP connection; `None` if this request completed no handshake.
     pub tls_handshake: Option<Nanos>,
-    /// Time from `end` until the generator noticed it, if the kernel stamped the last byte, or if the generator was
-    /// paused: then `end` is set earlier by the pause. Otherwise `None`, and `end` is when the generator noticed it.
+    /// Time from `end` until the generator noticed the answer. Known if the kernel stamped the last byte, or if the
+    /// generator was paused (`end` is then earlier by the pause). Otherwise `None`: `end` is when the generator noticed
+    /// the answer.
     pub read_lag: Option<Nanos>,
     /// Part of the service time from the first byte until the last one was taken; `None` if all were taken at once.
     pub send_wait: Option<Nanos>,

@@ -24,7 +24,7 @@ pub struct Snapshot {
     pub metrics: [Histogram; Metric::COUNT],
     /// Response time of answers with an error status: a part of [`Metric::ResponseTime`].
     pub error_status_time: Histogram,
-    /// Counts of each second, from the origin; after twelve days (2^20 s) everything is in the last one.
+    /// Counts of each second, from the origin. The last one has everything after twelve days (2^20 s).
     pub seconds: Vec<SecondCounts>,
     /// Distributions of each interval (a second, or some seconds in a long run) by intended start; empty if not kept.
     pub intervals: ByInterval<Distributions>,

@@ -23,8 +23,8 @@ impl ConcurrencyLimit {
         ConcurrencyLimit { unused: cap.max(1), free_at: BinaryHeap::with_capacity(cap.min(RESERVED_SLOTS) as usize) }
     }
 
-    /// Takes a slot for a request that could begin at `ready`, not before the last one, and returns when it begins.
-    /// Call [`ConcurrencyLimit::release_at`] next.
+    /// Takes a slot for a request that could begin at `ready`, and returns when it begins. `ready` must not be before
+    /// that of the last call. Call [`ConcurrencyLimit::release_at`] next.
     pub(super) fn acquire(&mut self, ready: Timestamp) -> Timestamp {
         let next_free = self.free_at.peek().map_or(Timestamp::NEVER, |Reverse(free_at)| *free_at);
         if next_free > ready && self.unused > 0 {

@@ -41,7 +41,7 @@ pub struct Service {
     pub stream: Option<StreamDescription>,
     /// Seed of everything random in the service, except the gaps of streams.
     pub seed: u64,
-    /// Faults of all paths. If two faults would change the same answer, the first one in the list does.
+    /// Faults of all paths. If two faults would change the same answer, the first in the list changes it.
     pub faults: Vec<Fault>,
     /// Paths with their own work and faults. If two match a path, the first one in the list applies.
     pub routes: Vec<Route>,

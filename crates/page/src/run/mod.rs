@@ -69,8 +69,8 @@ pub fn run_page(page: &RunPage<'_>) -> String {
     Document { title: &title, header, sections: &sections, footer: footer(page), live, site: page.site }.html()
 }
 
-/// Returns the changes on the page of a run in progress, as one line of JSON: whole sections, and the pictures of the
-/// others, which stay in place so that a reader keeps zoom, cursor and focus.
+/// Returns the changes on the page of a run in progress, as one line of JSON. Some sections are replaced as a whole.
+/// The others stay in place and get new pictures, so that a reader keeps zoom, cursor and focus.
 pub fn live_update(page: &RunPage<'_>) -> String {
     #[derive(Serialize)]
     struct Update {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of connections. A browser opens up to six, and Prometheus one.
 pub(super) const MAX_CONNECTIONS: usize = 64;
-/// Time for which a response keeps its place if another client needs one. A stream of events may take longer; a browser
-/// opens it again.
+/// Time that a response may take although another client needs its place. After that time the connection is closed; a
+/// browser opens a stream of events again.
 const KEPT_FOR: Duration = Duration::from_secs(1);
 
 /// The open connections by number, the oldest first.
@@ -34,8 +34,8 @@ struct Connection {
 }
 
 impl Open {
-    /// Closes a connection so that another has its place: the oldest one that waits for a request, or else the one that
-    /// has been busy longest, if that is at least [`KEPT_FOR`]. Returns false if all are kept.
+    /// Closes a connection, so that a new one has its place. Closes the oldest idle connection. If all are busy, closes
+    /// the one that has been busy longest, unless it began less than [`KEPT_FOR`] ago. Returns false if it closed none.
     fn make_room(&mut self, now: Instant) -> bool {
         // Of several, this is the first and therefore the oldest. An idle one has no instant, which is the least.
         let slowest = self.by_number.iter().min_by_key(|(_, connection)| connection.busy_since);
@@ -50,8 +50,9 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a connection, and returns its number. If all places are taken, it gets that of an idle or slow client: idle
-    /// connections, partial requests and clients that do not read lock out no other. Returns `None` if all are kept.
+    /// Adds a connection, and returns its number. If all places are taken, it gets the place of an idle or slow client.
+    /// So a client that sends nothing, half a request, or does not read never locks out another. Returns `None` if no
+    /// connection may be closed.
     pub(super) fn enter(&self, stream: &Arc<TcpStream>, now: Instant) -> Option<u64> {
         let mut open = self.open();
         if open.by_number.len() >= MAX_CONNECTIONS && !open.make_room(now) {

@@ -144,7 +144,8 @@ impl LabReport<'_> {
         Ok(files)
     }
 
-    /// Draws the tails of all series. If the lab was measured in real time, it adds the true one of the open loop.
+    /// Draws the tails of all series. For a lab measured in real time, the picture also has the true tail of the open
+    /// loop.
     fn spectrum(&self) -> Picture {
         let series = self.series.iter().map(|series| Curve::from_run(series.name, series.role, series.run));
         let open = self.truth.iter().filter(|series| series.role == Role::Open);

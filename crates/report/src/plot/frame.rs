@@ -108,7 +108,7 @@ impl Frame {
         self.draw_labels(svg);
     }
 
-    /// Returns true for each tick of the x axis that shows its text: of two texts that would touch, only the right one.
+    /// Returns, for each tick of the x axis, if its text is shown. If two texts would touch, only the right one is.
     fn texts_with_room(&self) -> Vec<bool> {
         let mut from = f64::INFINITY;
         let has_room = |tick: &Tick| {

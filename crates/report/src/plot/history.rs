@@ -14,7 +14,7 @@ use crate::number::{self, quantile_name};
 
 /// Half the width of a 95 % interval, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
-/// Ratio of the largest to the smallest value from which the axis is logarithmic.
+/// The axis is logarithmic if the largest value is at least this many times the smallest.
 const WIDE: f64 = 8.0;
 const LEVEL: SeriesStyle = SeriesStyle::Truth;
 

@@ -141,7 +141,7 @@ fn uncertainty_layers<'a>(qs: &[f64], curve: &'a PercentileCurve) -> Vec<Layer<'
     layers
 }
 
-/// Returns the text of the first point at or after `q`, with its name if it is another one.
+/// Returns the text of the first point at or after `q`. If that point is not at `q`, the text names its percentile.
 fn text_at(points: &[(f64, String)], q: f64) -> Option<String> {
     let (at, text) = &points[points.partition_point(|(at, _)| *at < q)..].first()?;
     Some(if *at == q { text.clone() } else { format!("{text} at {}", number::quantile_name(*at)) })

@@ -26,7 +26,7 @@ pub(super) struct ReadingAxis {
     pub(super) name: &'static str,
     /// Word before the text of a stop.
     pub(super) at: &'static str,
-    /// Both ends, in a unit in which places are proportional. A zoom keeps them while the axis of a live run grows.
+    /// Both ends, in a unit proportional to places on the axis. A zoom keeps them while the axis of a live run grows.
     pub(super) range: (f64, f64),
     /// Places of the cursor.
     pub(super) stops: Vec<f64>,

@@ -42,7 +42,7 @@ impl Curve {
         Curve { p99: p99.map(|p99| number::quantile(&p99)), ..curve }
     }
 
-    /// Returns the latencies of a load tool: all of them if it gave data, else the quantiles that it printed, over
+    /// Returns the latencies of a load tool. If the tool gave no data, they are the quantiles that it printed, over
     /// `measured` requests. `p99` is for the legend.
     pub fn from_tool(
         name: &str,

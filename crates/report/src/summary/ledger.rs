@@ -13,8 +13,8 @@ const INDENT: usize = 2;
 /// Cells of a bar that is a whole response time.
 const BAR: f64 = 24.0;
 
-/// Returns a row for each part, with a column for each quantile and a bar for the last one; then what is odd about the
-/// reported times.
+/// Returns a table with a row for each part, a column for each quantile, and a bar for the last quantile. Sentences
+/// below it say what is odd about the reported times.
 pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(last) = findings.ledger.last() else { return sentences(run, findings, style) };
     let mut columns = vec![("where the time went".to_owned(), Align::Left)];

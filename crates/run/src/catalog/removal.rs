@@ -11,9 +11,9 @@ use crate::folder::{SaveError, remove_files};
 pub enum Removal {
     /// The folder is gone.
     Folder,
-    /// The files of the run are gone. The folder holds other files, of which this is the first.
+    /// The files of the run are gone. The folder stays, because it holds other files.
     FilesOnly {
-        /// Name of the file.
+        /// Name of the first of these files.
         left: String,
     },
 }

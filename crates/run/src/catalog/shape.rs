@@ -10,7 +10,7 @@ use crate::input;
 
 /// Percentile of each interval.
 const Q: f64 = 0.99;
-/// Column that holds the length of an interval in the row in which it begins.
+/// Column with the length of an interval, in the first row of that interval.
 const INTERVAL: &str = "interval_s";
 
 /// Returns the p99 of the response time of each interval of the run in `folder`, nanoseconds, from its `timeline.csv`.

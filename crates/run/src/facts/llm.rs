@@ -126,7 +126,7 @@ pub struct LlmFacts {
     pub slo: Option<SloCounts>,
 }
 
-/// Content that has no time of its own.
+/// Counts of content without a known time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UnmeasuredContent {
@@ -180,9 +180,9 @@ pub struct TokenCounts {
     /// Counted answers with a count of these.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub with_cached: u64,
-    /// Complete answers whose time per output token is unknown. Either the server did not count the tokens, the answer
-    /// has several choices or an event that was not understood, its content cannot have this number of tokens, or all
-    /// of it came in one read.
+    /// Complete answers whose time per output token is unknown: the server did not count the tokens, the count cannot
+    /// be true for the content, the answer has several choices, an event was not understood, or all content came in one
+    /// read.
     pub unknown_time_per_output_token: u64,
     /// Complete answers with at most one token, which have no time per output token.
     pub no_time_per_output_token: u64,

@@ -7,7 +7,7 @@ use super::session_books::is_zero;
 /// Reason why a choice of an answer ended, as the server gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FinishReason {
-    /// The model ended its answer, or came to a text at which it was to stop.
+    /// The model ended its answer, or came to one of the texts that the request names as an end.
     Stop,
     /// The answer came to its limit of tokens.
     Length,

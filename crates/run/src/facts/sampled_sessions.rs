@@ -7,7 +7,7 @@ use super::session_books::{EarlyEnd, is_zero};
 use super::session_part::SessionPart;
 use crate::limits::LONGEST_NS;
 
-/// Limit on the requests of a session that are kept: the first ones, and the last.
+/// Number of requests that are kept of a longer session: the last one, and the others from its beginning.
 const MAX_REQUESTS: usize = 50;
 
 /// Ending of a begun session.

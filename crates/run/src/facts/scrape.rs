@@ -24,7 +24,7 @@ pub struct Scrape {
     /// First reason for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Time since the origin of the run from which the histograms count; 0 if they count from before the run.
+    /// Start of the histograms' counts, as a time since the origin of the run. 0 if they began before the run.
     pub from_ns: u64,
     /// Histograms of request times that were left out, because there were too many.
     pub left_out: u64,

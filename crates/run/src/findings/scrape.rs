@@ -32,7 +32,7 @@ pub struct HistogramFinding {
 pub struct ServiceQuantile {
     /// From 0 to 1.
     pub q: f64,
-    /// Lower bound of the bucket in which it falls, or the value of a summary.
+    /// Lower bound of the bucket that holds the percentile, or the value of a summary.
     pub low_ns: u64,
     /// Upper bound; null for the bucket of the longest times.
     pub high_ns: Option<u64>,

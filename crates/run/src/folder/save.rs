@@ -47,7 +47,7 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     let known = [REPORT, STREAMS, SESSIONS].iter().chain(&OPTIONAL).chain(&PICTURES);
     remove_stale(folder, known.copied().filter(|name| !has(name)))?;
     written.into_iter().try_for_each(Partial::put_in_place)?;
-    // The checkpoint is obsolete. If it cannot be removed, it is still ignored, because it is older than `run.json`.
+    // The checkpoint is obsolete. If removal fails, readers still ignore it, because it is older than `run.json`.
     let _ = fs::remove_file(folder.join(CHECKPOINT));
     error.map_or(Ok(()), |error| Err(error.into_lacking()))
 }

@@ -14,7 +14,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// Returns the whole number, also if it is written as a text.
+    /// Returns the whole number. It may be written as a number or as a text.
     pub(super) fn whole(&self) -> Option<u64> {
         match self {
             Scalar::Whole(number) => Some(*number),

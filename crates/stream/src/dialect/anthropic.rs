@@ -8,7 +8,7 @@ use super::finish::Finish;
 use super::value_shape::ValueShape;
 use crate::chunk::{Choices, Chunk, Usage};
 
-/// An event. Its kind is in `type`, also in the name of the server-sent event.
+/// An event. Its kind is in `type`; the name of the server-sent event repeats it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Event<'a> {

@@ -24,7 +24,8 @@ use crate::progress::ProgressReporter;
 const UNLOADED: (u64, f64) = (10, 20.0);
 /// Time that each of these requests may take.
 const UNLOADED_WAIT: Nanos = Nanos::from_secs(2);
-/// Factor and time by which a recovered server may exceed its unloaded median: the noise of ten requests.
+/// A server has recovered if its median is at most the unloaded median times this factor, plus this time. They cover
+/// the noise of ten requests.
 const BACK_WITHIN: (f64, Nanos) = (1.25, Nanos::from_millis(1));
 const LONGEST_COOL_DOWN: Duration = Duration::from_secs(30);
 /// A server that has not answered for this long counts as gone.

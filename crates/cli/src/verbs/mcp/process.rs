@@ -26,7 +26,7 @@ const TIME_TO_STOP: Duration = Duration::from_secs(5);
 pub(super) struct RunningJob {
     child: SharedChild,
     started: Instant,
-    /// Time by which it should have ended.
+    /// Longest time that it should take.
     at_most: Duration,
 }
 

@@ -69,7 +69,7 @@ impl ResponseParser {
         }
     }
 
-    /// Prepares for the next answer, to a HEAD request or to another one.
+    /// Prepares for the next answer. An answer to a HEAD request has no body.
     pub fn start(&mut self, is_head_request: bool) {
         self.state = State::Head;
         self.is_head_request = is_head_request;

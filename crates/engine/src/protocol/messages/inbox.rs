@@ -262,8 +262,9 @@ impl Inbox {
         }
     }
 
-    /// Ends every message, because the channel is lost: `begun` for a message whose reply has begun, of which
-    /// `wire_bytes` arrived, and `others` for the rest. `are_retried`: unsent messages may be sent elsewhere.
+    /// Ends every message, because the channel is lost. `begun` is the outcome of a message whose reply has begun and
+    /// brought `wire_bytes` bytes; `others` is the outcome of the rest. If `are_retried`, unsent messages may be sent
+    /// on another channel.
     pub(super) fn end_all(
         &mut self,
         begun: Outcome,

@@ -53,7 +53,8 @@ impl Outbox {
         &self.bytes[self.gone..]
     }
 
-    /// Returns the bytes to send from the message on that starts there, of which the transport took none.
+    /// Returns the bytes to send, beginning with the message at position `starts`. The transport must not have taken
+    /// a byte of that message.
     pub(super) fn from(&self, starts: u64) -> &[u8] {
         &self.pending()[(starts - self.taken) as usize..]
     }
@@ -62,7 +63,7 @@ impl Outbox {
         self.pending().len() >= MAX_UNSENT
     }
 
-    /// Returns true if the transport took a byte of the message that starts there.
+    /// Returns true if the transport took a byte of the message at position `starts`.
     #[inline]
     pub(super) fn has_taken(&self, starts: u64) -> bool {
         starts < self.taken

@@ -45,7 +45,7 @@ enum At {
         number: Number,
         is_returned: bool,
     },
-    /// In a string of which this many bytes are missing.
+    /// In a string; this many of its bytes are missing.
     String(u64),
     /// At the line end of a string.
     StringEnd {

@@ -55,7 +55,7 @@ enum At {
         value: u64,
         missing: u8,
     },
-    /// In a message of which this many bytes are missing.
+    /// In a message; this many of its bytes are missing.
     Missing(u64),
     Redis(Box<Redis>),
     Fix(Box<FixReader>),

@@ -253,7 +253,7 @@ fn stages_text(stages: Option<&Value>) -> String {
     stages.iter().take(MAX_ENTRIES).map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a rate a second in the unit in which it is shortest.
+/// Returns the shortest text of a rate: per second, per minute or per hour.
 fn rate_text(per_second: f64) -> Option<String> {
     let units = [(1.0, "s"), (60.0, "m"), (3600.0, "h")];
     let whole = units

@@ -7,7 +7,7 @@ use super::value::Value;
 
 /// The parts of a script that all its sessions share.
 pub(super) struct Script<'a> {
-    /// Names under which the module k6/http is imported.
+    /// Names that the script gives to the module k6/http.
     pub(super) http: HashSet<&'a str>,
     /// Imported functions by their name in the script, with their own name: `check`, `sleep`, `randomIntBetween`.
     pub(super) imported: HashMap<&'a str, &'a str>,
@@ -142,7 +142,7 @@ pub(super) fn assigned<'a>(code: Code<'a>) -> HashSet<&'a str> {
     names
 }
 
-/// Returns the variables of which a method is called somewhere in `code`: `list.push(…)` changes the list.
+/// Returns the variables that `code` calls a method of. Such a call may change the variable, as `list.push(…)` does.
 fn called_on<'a>(code: Code<'a>) -> HashSet<&'a str> {
     let mut names = HashSet::new();
     code.each(&mut |part| {

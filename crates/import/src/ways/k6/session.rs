@@ -45,7 +45,7 @@ pub(super) struct Session<'a, 's> {
 #[derive(Default)]
 struct Frame {
     names: HashMap<String, Value>,
-    /// True for a function inside of another one, which sees the names around it.
+    /// True for a function inside another function. It sees the names around it.
     is_inner: bool,
 }
 

@@ -85,7 +85,7 @@ impl Value {
         }
     }
 
-    /// Returns a number, also of a text such as `"10"`.
+    /// Returns the value as a number. A text such as `"10"` is one too.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),

@@ -15,7 +15,7 @@ const LONGEST_LINE: usize = 100;
 /// Reason why an item is not a step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Cause {
-    /// It has no URL, or one whose host is no name.
+    /// It has no URL, or the host of its URL is not a name.
     Url,
     /// Its method cannot be sent.
     Method,

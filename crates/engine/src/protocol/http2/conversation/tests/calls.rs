@@ -167,7 +167,7 @@ fn an_answer_to_a_plain_request_that_says_grpc_is_a_call() {
     let whole = |code| last(answering(&message(0, b"answer")), &[("grpc-status", code)]);
     assert_eq!(ends(&whole("0")), [OK]);
     assert_eq!(ends(&whole("14")), [named("UNAVAILABLE")]);
-    // What says nothing of gRPC has the status of HTTP, also with such a field.
+    // An answer with another content type than gRPC's has its HTTP status, even with a `grpc-status` field.
     let plain = head(settings(), &[(":status", "200"), ("content-type", "text/plain")]);
     assert_eq!(ends(&last(plain.data(1, b"x", false), &[("grpc-status", "14")])), [OK]);
     assert_eq!(ends(&reset(code::CANCEL)), [Outcome::Reset(Cause::StreamReset)]);
