@@ -274,8 +274,8 @@ pub fn compare_json(report: &CompareReport) -> String {
 
 const HISTORY: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Returns rows of a history, one per run: start (seconds since 1970 UTC), name, verdict, throughput, and response
-/// times in milliseconds. Unknown values are empty. `with_header` adds the header row.
+/// Returns rows of a history, one per run: start (seconds since 1970 UTC), name, verdict, planned requests, throughput,
+/// and response times in milliseconds. Unknown values are empty. `with_header` adds the header row.
 pub fn compare_history(runs: &[(&str, &Run, &Findings)], with_header: bool) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     if with_header {

@@ -20,11 +20,11 @@ pub const LEAST_COUNT_TOLERANCE: u64 = 3;
 /// The question that a situation asks of a tool's report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// Is p99 that of the schedule, also for requests that fell due during a stall?
+    /// Is p99 the one of the schedule? Requests that were due during a stall must be in it.
     TailDuringStalls,
     /// Are p50 and p99 those of the schedule?
     Percentiles,
-    /// Does it say that no request was answered?
+    /// Does the tool say that no request was answered?
     Refusal,
     /// Is the number of failed requests right?
     Failures,
@@ -32,7 +32,7 @@ pub enum Question {
     Timeouts,
     /// Is the number of error answers right?
     ErrorAnswers,
-    /// Is p50 that of the schedule, or does it say that requests were not sent?
+    /// Is p50 that of the schedule, or does the tool say that it did not send requests?
     Overload,
     /// Did the server see the requested rate?
     Rate,
@@ -89,7 +89,8 @@ impl SuiteEvidence<'_> {
         self.server.map_or(0, ServerView::count)
     }
 
-    /// Returns true if the server's log may excuse a wrong figure. A tool's own choice of requests is no excuse.
+    /// Returns true if the server's log may excuse a wrong figure. The log is an excuse only if the tool sent about the
+    /// planned requests and did not wait for answers: otherwise the log differs from the plan by the tool's own fault.
     fn has_open_log(&self) -> bool {
         let planned = self.truth.count() as f64;
         let kept_plan = (self.seen() as f64 - planned).abs() <= planned * RATE_TOLERANCE;
@@ -279,7 +280,7 @@ fn refusal(evidence: &SuiteEvidence<'_>) -> SuiteJudgement {
     }
 }
 
-/// Returns the number of requests that the service failed, of those that the server saw.
+/// Returns how many of the requests that the server saw were meant to fail.
 fn affected(evidence: &SuiteEvidence<'_>) -> u64 {
     let service = &evidence.scenario.service;
     let selectors = || service.all_faults().filter_map(Fault::selector);
@@ -308,7 +309,7 @@ fn failures(evidence: &SuiteEvidence<'_>, stated: Option<u64>) -> SuiteJudgement
     let tolerance = ((affected as f64 * COUNT_TOLERANCE) as u64).max(LEAST_COUNT_TOLERANCE);
     let is_right = stated.abs_diff(affected) <= tolerance;
     let planned = evidence.truth.count();
-    // A few more requests than planned are repeated ones; many more are those of a tool without a rate.
+    // A few requests more than planned mean that the tool repeated failed ones; many more, that it kept no rate.
     let repeats = !is_right && (1..=affected * 2).contains(&evidence.seen().saturating_sub(planned));
     let more =
         if repeats { format!("; {planned} were planned, so failed ones were sent again") } else { String::new() };
@@ -365,7 +366,7 @@ fn streams(evidence: &SuiteEvidence<'_>) -> SuiteJudgement {
     let row = &trial.row;
     let first = row.claims.as_ref().and_then(|claims| claims.first_at(0.99)).map(|said| said.value_ns);
     let gap = row.claims.as_ref().and_then(|claims| claims.gap_at(0.99)).map(|said| said.value_ns);
-    // Of both, the second is the p99.
+    // The second time is the p99.
     let served = |times: [Option<u64>; 2]| times[1].filter(|_| evidence.has_open_log());
     let first_name = "p99 of the time to the first token";
     worse(

@@ -16,8 +16,8 @@ use crate::start::Start;
 /// Time that a spinning worker spins before the intended start. Sleeps are usually less late than this.
 const SPIN_FOR: Nanos = Nanos::from_micros(100);
 
-/// Calls at the plan's schedule and measures each call from its intended start. `make(worker)` makes the callable of
-/// each worker, on that worker's thread.
+/// Makes the calls of the plan's schedule, and measures each call from its intended start. `make(worker)` makes the
+/// callable of a worker, on that worker's thread.
 ///
 /// A worker makes one call at a time. If calls are slower than the schedule, arrivals wait for their worker and keep
 /// their intended start. Calls that have not begun when the drain is over are counted as never issued.
@@ -31,8 +31,8 @@ pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32)
     })
 }
 
-/// Does what [`bench()`] does, with the first worker on the calling thread, for callables that belong to it. `work` is
-/// called once on the thread of each worker and must run it.
+/// Measures as [`bench()`] does, but runs the first worker on the calling thread, for callables that must stay there.
+/// `work` is called once for each worker, on that worker's thread, and must call [`CallWorker::run`].
 ///
 /// # Panics
 /// If `work` panics, after the other workers were told to end.
@@ -109,7 +109,7 @@ impl CallWorker {
         self.number
     }
 
-    /// Calls at the schedule until the run is over.
+    /// Makes this worker's calls until the run is over.
     pub fn run(mut self, mut callable: impl Callable) -> CallWorkerResult {
         self.measurement.wait_for_origin();
         loop {

@@ -8,7 +8,8 @@ use crate::time::Nanos;
 /// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2, rising first.
 ///
 /// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)). It has no closed inverse. L is monotone (d ≤ m) and its derivative λ is
-/// known, so Newton's method finds the inverse between bounds, and bisection does if the rate is near zero.
+/// known, so Newton's method finds the inverse. If a step leaves the known bounds, which happens near a rate of zero,
+/// a step of bisection replaces it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sine {
     /// The lowest rate, requests/s, ≥ 0.

@@ -63,7 +63,7 @@ fn edge(gaps: &GapSeries, bin: usize) -> f64 {
     gaps.lowest_ns * libm::pow(gaps.bin_factor, bin as f64)
 }
 
-/// Returns the axis of lengths: the range of the bins, and at least a factor of ten.
+/// Returns the axis of gap lengths. It covers the bins, and is widened to a factor of ten if they cover less.
 fn lengths(gaps: &GapSeries) -> Axis {
     let low = edge(gaps, 0);
     let high = edge(gaps, gaps.planned.len());

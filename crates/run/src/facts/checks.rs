@@ -58,7 +58,7 @@ pub struct FailedCheck {
     pub why: String,
 }
 
-/// Number of failed answers that a run keeps, besides the first failed answer of each check without an example.
+/// Number of failed answers that a run keeps. It also keeps one answer for each failed check that these do not show.
 pub const MAX_FAILED_ANSWERS: usize = 5;
 
 /// Selects the answers that a run keeps out of `answers`, and returns them in the order of their arrivals.

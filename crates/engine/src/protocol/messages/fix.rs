@@ -146,7 +146,7 @@ impl FixReader {
     /// Takes the bytes up to the end of the message, or all. Returns their number, and true at the end.
     ///
     /// # Errors
-    /// [`Cause::BadMessage`] for another beginning, length, or checksum, and [`Cause::MessageTooLarge`].
+    /// [`Cause::BadMessage`] for a wrong beginning, length or checksum; [`Cause::MessageTooLarge`].
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(usize, bool), Cause> {
         let mut taken = 0;
         while self.missing.is_none() {
