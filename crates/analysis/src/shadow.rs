@@ -1,16 +1,16 @@
 //! The closed-loop shadow: what a closed-loop tool would have reported of the server, from the requests of an open run.
 //!
-//! Each of N users sends a request, waits for the answer, and sends the next one at once. At time t, the server takes
-//! as long as for one of the [`NEIGHBOURS`] requests of the run that were sent around t, drawn by a hash. (The nearest
-//! request would not do. A user who meets a fast answer returns before the run sent its next request. The user would
-//! meet the same fast answer again and again, and fast answers would seem frequent.)
+//! Each of N users sends a request, waits for the answer, and sends the next one at once. A request at time t takes as
+//! long as one of the [`NEIGHBOURS`] requests of the run that were sent around t, drawn by a hash. (The nearest request
+//! would not do. After a fast answer, a user sends again before the run sent its next request. The nearest request
+//! would be the same fast one again and again, and fast answers would seem frequent.)
 //!
 //! Assumptions and their limits:
 //!
-//! - The server at time t behaves the same for any client. The shadow shows what a closed loop does not *look at*, not
-//!   what it does not *cause*. A queue that was there because the load kept coming would be shorter in front of users
-//!   who wait. So the shadow of a service with a queue is too slow, and its omission factor too small. In saturation,
-//!   which is nothing but queue, there is no shadow.
+//! - The server at time t behaves the same for any client. So the shadow leaves out what a closed loop does not *see*,
+//!   but keeps what a closed loop would not *cause*. A queue is an example: it grew because the load kept coming, and
+//!   users who wait would have made it shorter. So the shadow of a service with a queue is too slow, and its omission
+//!   factor too small. In saturation everything is queue, and there is no shadow.
 //! - Users have a connection each, and the tool is never late.
 //! - An event shorter than the time that the neighbours span is blurred, and may be missed if only a part of the
 //!   requests was kept. The slow requests that were kept in addition would exaggerate slowness, and are left out.

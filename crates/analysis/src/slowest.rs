@@ -36,8 +36,8 @@ pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
     run.snapshot.samples.longest(COUNT).into_iter().map(shown).collect()
 }
 
-/// Returns the parts with those that the service reported in place of the service time; `None` if it reported none, or
-/// more time than passed.
+/// Returns the parts of a request. The service time is replaced by the times that the service reported. Returns `None`
+/// if it reported no time, or more time than passed.
 fn reported(record: &RequestRecord, timing: &ServerTiming) -> Option<BTreeMap<String, u64>> {
     timing.of(record.index)?;
     let names = PARTS[..BEFORE].iter().copied().chain(timing.names.iter().map(String::as_str));

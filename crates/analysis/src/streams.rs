@@ -31,7 +31,7 @@ pub(crate) enum StreamMetric {
     FirstContent,
     /// From one content event to the next that was read later.
     ContentGap,
-    /// Time per output token but the first, over complete answers whose tokens are counted.
+    /// Time per output token after the first, over complete answers with counted tokens.
     TimePerOutputToken,
 }
 

@@ -15,7 +15,8 @@ use crate::metric_distributions;
 /// Reason why a warm-up cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmupCutError {
-    /// Neither every request nor the books of single intervals are known. Run folders do not hold the latter.
+    /// Not every request is known, and the books of single intervals are not known either. Run folders do not hold
+    /// these books.
     NothingByInterval,
     /// Not every request was kept, so only whole intervals can be separated.
     WithinAnInterval {

@@ -115,7 +115,7 @@ impl Limits {
     /// Returns a path that may be read, without links.
     ///
     /// # Errors
-    /// If nothing is there, or if it is in none of the folders that the user named.
+    /// If the path does not exist, or is outside the folders that the user named.
     pub fn readable(&self, text: &str, files: &dyn Files) -> Result<PathBuf, String> {
         let outside = || {
             let help = "the user can name its folder: truetail mcp --read DIR";

@@ -31,7 +31,7 @@ pub struct PreparedRequests {
 }
 
 /// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Built-in values are filled
-/// in when a request begins. Any other `{{name}}` is refused, because it can only be meant as a placeholder. Other
+/// in when a request begins. A `{{name}}` without a value is refused, because its user meant a placeholder. Other
 /// braces are plain text.
 ///
 /// # Errors

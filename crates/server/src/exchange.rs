@@ -41,7 +41,7 @@ pub(crate) struct ServerExchange {
     length: u64,
     /// Departure of the answer; [`Timestamp::NEVER`] for a black hole.
     pub(crate) due: Timestamp,
-    /// Index of the first delayed byte, and the departure of the bytes from it on.
+    /// Index of the first delayed byte, and the instant when it and the bytes after it leave.
     pub(crate) rest: Option<(u64, Timestamp)>,
     pub(crate) then: AfterResponse,
     /// True if the request has been read with its body. The answer waits for that.
@@ -49,7 +49,7 @@ pub(crate) struct ServerExchange {
     /// The stream that will answer the request; only present until the request has been read.
     pub(crate) pending: Option<Box<PendingStream>>,
     pub(crate) stream: Option<Box<StreamAnswer>>,
-    /// Data for the record of the truth; `None` if the request is not one for the service.
+    /// Data for the record of the truth; `None` if the request does not reach the service.
     pub(crate) entry: Option<TruthEntry>,
 }
 
@@ -140,7 +140,7 @@ impl ServerExchange {
         self.stream.as_ref().and_then(|stream| stream.next_after(now))
     }
 
-    /// Returns some bytes of the answer in HTTP/1: at least one from `from` on, and none at or after `end`.
+    /// Returns the next bytes of the answer in HTTP/1: at least one, beginning at `from`, and none at or after `end`.
     pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, from: u64, end: u64) -> &'a [u8] {
         match &self.stream {
             Some(stream) => stream.piece(from, end),

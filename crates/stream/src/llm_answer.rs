@@ -271,8 +271,8 @@ impl LlmAnswer {
         found.record(StreamTime::FirstContentService, first.at.since(ended.start));
     }
 
-    /// Returns the server's count. A count of no tokens for an answer with content, or one that does not grow with it,
-    /// is none.
+    /// Returns the server's count. Returns `None` for an impossible count: no tokens for an answer with content, or a
+    /// count that does not grow with the content.
     fn usage(&self) -> Option<Usage> {
         let has_content = self.first.is_some();
         self.usage.filter(|usage| !self.marks.has_wrong_usage && (!has_content || usage.output > 0))

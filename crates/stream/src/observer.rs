@@ -115,8 +115,8 @@ pub(crate) struct StreamObserver {
 }
 
 impl StreamObserver {
-    /// Creates an observer that adds its results to `all_found` when it finishes. Arrivals before `measure_from` are
-    /// left out. If `asking` is given, so are arrivals of targets that ask for no streams.
+    /// Creates an observer that adds its results to `all_found` when it finishes. It leaves out arrivals before
+    /// `measure_from`. If `asking` is given, it also leaves out arrivals of targets that ask for no stream.
     pub(crate) fn new(
         options: StreamOptions,
         asking: Option<Arc<[bool]>>,

@@ -133,8 +133,9 @@ impl PushReader for PushObserver {
     }
 }
 
-/// Records the time from the sender's time in a push to its arrival. A push that seems to have arrived before it was
-/// sent, by no more than the bound, took no time. A time of more than a day ago has another unit, or is none.
+/// Records the delay of a push: from the sender's time in it to its arrival. A delay that is negative within the bound
+/// of the clocks counts as zero. A delay of more than a day is not recorded, because the number is then no time, or has
+/// another unit.
 fn record_delay(push: &[u8], arrived_unix_ns: Option<u64>, found: &mut StreamResults) {
     let Some(books) = &mut found.stamps else { return };
     let read = (push.len() <= MAX_PUSH).then(|| stamp(push, &books.pointer, books.unit)).flatten();

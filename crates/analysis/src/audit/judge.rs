@@ -19,7 +19,7 @@ use super::timeline::AuditStop;
 use super::workers::WorkerFacts;
 use crate::figures;
 
-/// Largest probability of chance showing as much, for a likely and a certain finding.
+/// Largest probability that chance shows the same, for a likely and for a certain finding.
 const LIKELY: f64 = 0.01;
 const CERTAIN: f64 = 1e-4;
 /// With fewer requests than this, nothing is concluded.

@@ -75,14 +75,14 @@ impl AbortRule {
         &self.gate
     }
 
-    /// Returns true if the run meets the condition whatever comes in the rest of its `planned` arrivals, or if the
-    /// service is shown to meet it, at this one-sided `level` in (0, 0.5).
+    /// Returns true if the whole run of `planned` arrivals is sure to meet the condition. Also returns true if the run
+    /// so far meets it and shows, at this one-sided `level` in (0, 0.5), that the service does.
     fn is_met(&self, sample: &Sample, level: f64, planned: Option<u64>) -> bool {
         let bad = (sample.whole.surely_bad + sample.overdue) as f64;
         let allowed = self.objective.allowed();
         let exceeds = |requests: u64| bad > allowed * requests as f64;
         let is_shown = || allowed == 0.0 || Evidence::new(sample, allowed, level).misses();
-        // The gate at the end counts the first tenth too, which proves nothing about the service.
+        // The gate at the end counts all requests. The evidence about the service leaves out the first tenth.
         planned.is_some_and(exceeds) || exceeds(sample.whole.requests + sample.outstanding) && is_shown()
     }
 
@@ -106,8 +106,8 @@ impl fmt::Display for AbortRule {
 }
 
 impl AbortWatch {
-    /// Watches a run for any of these conditions. `planned` is the number of arrivals of the whole run, or more than
-    /// that, if known.
+    /// Watches a run for any of these conditions. `planned` is an upper bound of the arrivals of the whole run; `None`
+    /// if unknown.
     pub fn new(rules: Vec<AbortRule>, planned: Option<u64>) -> AbortWatch {
         AbortWatch { rules, planned, looks: 0, next: FIRST_LOOK }
     }
@@ -123,8 +123,8 @@ impl AbortWatch {
         each.min().unwrap_or_default()
     }
 
-    /// Looks at the requests intended before `before` after this measured time. `due` of them were planned; 0 if that
-    /// depends on answers. Returns the first condition that is met, in words.
+    /// Looks at the run after a `measured` time. Judges the requests with an intended start before `before`. `due` is
+    /// the planned number of these; 0 if that depends on answers. Returns the first condition that is met, in words.
     pub fn look(&mut self, measured: Nanos, snapshot: &Snapshot, before: Timestamp, due: u64) -> Option<String> {
         self.looks += 1;
         self.next = Nanos(measured.0.saturating_add((measured.0 / GROWTH).max(NANOS_PER_SECOND)));
@@ -203,8 +203,9 @@ mod unit {
         assert!(!is_met(&sample(2, |_| 20)), "too little is known");
     }
 
-    /// 300 services that fail exactly as often as the condition allows, watched for 10 min each: independently, and in
-    /// bursts of 1 s to 20 s on the average. By chance, ten of a level of 1 % come once in 4,000 such tests.
+    /// 300 services that fail exactly as often as the condition allows, watched for 10 min each. Failures come
+    /// independently, or in bursts of 1 s to 20 s on average. If 1 % of the services were stopped by chance, one of
+    /// 4,000 such tests would stop ten of them.
     #[test]
     fn a_service_at_the_limit_is_hardly_ever_stopped() {
         let rule = rule("error-rate > 20%");
@@ -250,7 +251,7 @@ mod unit {
         assert!(rule.is_met(&after_good_times, LEVEL / 2.0, Some(2_999)));
     }
 
-    /// Otherwise an aborted run could pass its gate.
+    /// Without this, an aborted run could pass its gate, which counts the first tenth.
     #[test]
     fn a_good_first_tenth_counts() {
         let worse_later = |bad: u64| sample(100, move |i| if i < 10 { 0 } else { bad + (i as u64 * 7) % 3 });

@@ -19,11 +19,11 @@ const TIMEOUT: Nanos = Nanos::from_secs(10);
 /// Advice if the server does not tell its schema.
 const GIVE_FILE: &str = "give the schema with --proto FILE or --protoset FILE";
 
-/// Returns the schema of a server, as far as `name` needs it: a service, a method or a message. Without a name, of all
-/// its services.
+/// Returns the schema of a server: from the given files, or from the server itself. The server is only asked for what
+/// `name` needs (a service, a method or a message), or for all its services without a name.
 ///
 /// # Errors
-/// If a file is not a schema, or the server does not tell it.
+/// If a file is not a schema, or the server does not tell its schema.
 pub(crate) fn schema(args: &RunArgs, origin: &str, name: Option<&str>) -> Result<Schema> {
     if let Some(file) = &args.grpc.protoset {
         let bytes = input::bytes(file)?;

@@ -1,4 +1,5 @@
-//! Resolved arguments: checked against each other, with defaults and file contents. Nothing is sent or saved here.
+//! Resolved arguments: checked against each other, with defaults and file contents. Nothing is saved here, and only
+//! `grpc_schema` sends something: it may ask a gRPC server for its schema.
 
 mod checks;
 pub(crate) mod flow;

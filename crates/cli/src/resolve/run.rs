@@ -55,7 +55,8 @@ pub(crate) enum Printed {
 pub(crate) enum Trial {
     /// A request and its whole answer.
     Request,
-    /// A connection without a request: a stream may last for any time, and a row to use once belongs to the load.
+    /// A connection without a request, if a trial request could last for any time (a stream), would run the user's
+    /// script, or would use up a row that belongs to the load.
     Connection,
     Nothing,
 }
@@ -114,7 +115,8 @@ pub(crate) struct RunFiles {
     pub vllm_json: Option<PathBuf>,
 }
 
-/// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files.
+/// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files. For a
+/// gRPC call without a schema file, asks the server for its schema.
 pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let labels = RunLabels::new(&args.labels, command_line::for_run(&args));
     let words_for_script = Script::arguments(&mut args);

@@ -84,7 +84,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                     Some(slot) => self.begin_on(slot, tag, now),
                     None => self.open_connection(tag, now),
                 }
-                // Sending and opening take time, which is no service time of the next request.
+                // Sending and opening take time. It must not count as service time of the next request.
                 now = self.clock.now();
             }
         }

@@ -33,7 +33,7 @@ pub struct Subject {
 /// If the situation's own scenario is not valid.
 pub fn plan(situation: &Situation, duration: Option<Nanos>) -> TrialPlan {
     let scenario = Scenario::parse(situation.scenario, situation.name).expect("a scenario of the suite");
-    // Without a server, three seconds show as much as ten.
+    // Refused connections show in three seconds what they show in ten.
     let duration = duration.filter(|_| situation.needs != Needs::ClosedPort);
     let scenario = duration.map_or(Ok(scenario.clone()), |duration| scenario.scaled_to(duration));
     let plan = TrialPlan::new(scenario.expect("it has a duration")).expect("it has an even rate");

@@ -43,8 +43,9 @@ pub fn all() -> Vec<Scenario> {
     TEXTS.iter().map(|(name, text)| read(name, text)).collect()
 }
 
-/// Returns the scenario whose name is, or begins with, `name`, such as `02`. If one candidate is the beginning of all
-/// others, it is meant: `05` is `05-saturation`, and not `05-saturation-not-binding`.
+/// Returns the scenario with this name, or with a name that begins like this, such as `02`. If several names begin like
+/// this and one of them is the beginning of all others, returns that one: `05` is `05-saturation`, and not
+/// `05-saturation-not-binding`.
 ///
 /// # Errors
 /// [`FindError`] lists all names, or the candidates.

@@ -93,7 +93,7 @@ pub enum Gate {
     Answers,
     /// At the entry: a request that arrives while the gate is shut begins its work (or joins its batch) when it opens.
     Arrivals,
-    /// Inside the answers: no event of any stream leaves, and later events are delayed as much.
+    /// Inside the answers: no event of any stream leaves while the gate is shut. Later events keep the delay.
     Events,
 }
 

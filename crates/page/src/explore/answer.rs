@@ -19,7 +19,8 @@ use super::settings::{MAX_REQUESTS, SimulationPlan};
 use crate::figure::drawn;
 
 const MAX_STALLS: usize = 200;
-/// Minimum margin around a stall in the timeline. A longer stall has its length as margin after, and half of it before.
+/// Minimum margin after a stall in the timeline. If the stall is longer than this, the margin is as long as the stall.
+/// The margin before the stall is half as long.
 const LEAST_AROUND: Nanos = Nanos::from_millis(20);
 
 /// A curve with its name in the legend.
@@ -188,7 +189,7 @@ fn notes(plan: &SimulationPlan, loops: &SimulatedLoops) -> Vec<String> {
     notes
 }
 
-/// Describes the picture in three sentences.
+/// Describes the picture in at most three sentences.
 fn summary(seen: &LoopTimes, timeline: Option<&RequestTimeline>) -> String {
     let at = |quantiles: &[Quantile]| quantiles.iter().find(|quantile| quantile.q == 0.99).copied();
     let mut sentences = Vec::new();

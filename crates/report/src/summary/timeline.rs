@@ -63,7 +63,7 @@ fn is_whole(run: &Run, second: usize) -> bool {
     if rows[second + 1..].iter().any(|row| row.sent > 0) {
         return true;
     }
-    // A backlog ends in the middle of a second, and so does a run that was cut short.
+    // A run that was cut short ends in the middle of a second. So does a backlog.
     if rows[second].planned == 0 || run.facts.cut_short.unwrap_or(run.facts.interrupted) {
         return false;
     }

@@ -35,7 +35,7 @@ pub enum StreamTime {
     ContentGap,
     /// From the last content event to the end of an incomplete answer.
     ContentGapCensored,
-    /// From the first content event to the last one, divided by the output tokens but one, of complete answers.
+    /// From the first content event to the last, divided by the number of output tokens less one. Of complete answers.
     TimePerOutputToken,
 }
 

@@ -11,7 +11,7 @@ pub(super) trait Parts {
     /// Begins an object.
     fn begin(&mut self) {}
 
-    /// Reads the value of `name`. Returns false, and reads nothing, if it is of no use here.
+    /// Reads the value of `name`. If the value is not needed, returns false and reads nothing.
     fn part<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 
     /// Ends an object.

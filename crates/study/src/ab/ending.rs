@@ -26,8 +26,9 @@ impl Ending {
         }
     }
 
-    /// Returns the rounds after which the result is looked at, in ascending order. The last round is always included.
-    /// With [`Ending::Decided`], so are rounds 3, 5, 8, 12, …, each half as many again as the one before.
+    /// Returns the rounds that are followed by a look at the result, in ascending order. The last round is one of them.
+    /// With [`Ending::Decided`], the others are 3, 5, 8, 12, …: each is one and a half times the one before, rounded
+    /// up.
     pub fn looks(self) -> Vec<u32> {
         let most = self.most();
         let early = match self {

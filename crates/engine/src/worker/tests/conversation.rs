@@ -1,4 +1,4 @@
-//! A worker with a protocol of messages: the worker knows nothing of it but the interface.
+//! A worker with a protocol of messages. The worker knows only the interface of the protocol.
 
 use super::*;
 use crate::placement::SharedOut;

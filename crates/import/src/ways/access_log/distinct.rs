@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::request::Asked;
 
-/// Limit on the bytes of distinct requests, the same as a run's in `truetail_engine`, which is no dependency.
+/// Limit on the bytes of distinct requests. A run in `truetail_engine`, which this crate does not use, has the same.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Distinct requests of a log, with their numbers.

@@ -11,7 +11,7 @@ use crate::har::no_exchange;
 use crate::rows::instant::instant;
 use crate::ways::hurl::{self, body_text};
 
-/// Headers of the engine, of the cookie jar, of the connection, or of a browser's cache, which are not sent again.
+/// Headers that are not sent again: they belong to the engine, the cookie jar, the connection or a browser's cache.
 const DROPPED: [&str; 13] = [
     "host",
     "cookie",

@@ -178,7 +178,7 @@ impl<'a, 's> Session<'a, 's> {
         requests
     }
 
-    /// Gives up the values that code which is not read may change: what it assigns to, and the objects in it.
+    /// Forgets the values that unread `code` may change: the variables that it assigns to, and the objects in it.
     pub(super) fn forget(&mut self, code: Code<'_>) {
         let mut names: BTreeSet<&str> = assigned(code).into_iter().collect();
         if !code.text().starts_with("console.") {

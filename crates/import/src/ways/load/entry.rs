@@ -55,7 +55,7 @@ impl Entry {
         self.plain().is_none()
     }
 
-    /// Returns true if users set its load, and it is a flow, which has no users.
+    /// Returns true if the load is given in users but needs a rate, because it becomes a flow.
     pub(super) fn needs_rate(&self) -> bool {
         self.load.users.is_some() && self.needs_flow() && !self.session.steps.is_empty()
     }
