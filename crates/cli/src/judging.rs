@@ -50,6 +50,7 @@ impl Judge {
             .notes
             .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
         self.observed.sessions.iter().for_each(|sessions| add_sessions(&mut run, sessions));
+        self.observed.script.iter().for_each(|script| script.add_sessions(&mut run));
         let of_streams =
             run.facts.stream.as_ref().map_or([None, None], |streams| [without_content(streams), by_client(streams)]);
         run.facts.notes.extend(of_streams.into_iter().flatten());

@@ -1,59 +1,67 @@
-//! `--script`: requests from a script in Lua.
+//! `--script`: requests from a script in Lua, and sessions that it leads.
 
-use std::mem;
+mod read;
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_engine::{Control, Endpoint, Plan, RequestId};
+use truetail_flow::GuidedRun;
+use truetail_model::time::Timestamp;
 use truetail_report::text::visible;
 use truetail_run::Run;
-use truetail_script::{Output, ScriptError, ScriptFile, ScriptRun, ScriptTarget};
+use truetail_script::{Output, ScriptRun, ScriptTarget};
+
+pub(crate) use read::ReadScript;
+use read::{ScriptedSessions, failed};
 
 use crate::args::run::RunArgs;
-use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::error::Result;
 use crate::output;
-use crate::resolve::input;
-use crate::resolve::load::DEFAULT_SEED;
 
 /// The script of a run, and the text that it prints.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     run: ScriptRun,
+    /// Sessions that the script leads.
+    sessions: Option<GuidedRun>,
     printer: Arc<Printer>,
 }
 
 impl Script {
-    /// Takes the words after `--` if they belong to a script and not to a curl command.
-    pub(crate) fn arguments(args: &mut RunArgs) -> Vec<String> {
-        if args.script.script.is_some() { mem::take(&mut args.command) } else { Vec::new() }
-    }
-
     /// Loads the script, if there is one, and lets it make the requests of the plan.
     ///
     /// # Errors
-    /// If the file cannot be read, or the script fails.
-    pub(crate) fn load(args: &RunArgs, words: Vec<String>, plan: &mut Plan) -> Result<Option<Script>> {
-        let Some(path) = &args.script.script else { return Ok(None) };
-        refuse_other_protocols(args)?;
-        let name = path.file_name().map_or_else(|| "script".to_owned(), |name| name.to_string_lossy().into_owned());
-        let file = ScriptFile {
-            name,
-            code: input::bytes(path)?,
-            args: words,
-            allows_io: args.script.script_allow.is_some(),
-            seed: args.seed.unwrap_or(DEFAULT_SEED),
-        };
+    /// If the script fails.
+    pub(crate) fn load(args: &RunArgs, read: Option<ReadScript>, plan: &mut Plan) -> Result<Option<Script>> {
+        let Some(ReadScript { file, sessions }) = read else { return Ok(None) };
         let printer = Arc::new(Printer { to_stderr: args.json || args.pack, held: Mutex::default() });
         let shown = Arc::clone(&printer);
         let output = Output::new(move |text| shown.write(text));
         // A worker without a state could not begin, so later changes of the number are ruled out.
         let workers = plan.effective_threads();
         plan.threads = Some(workers);
-        let run = ScriptRun::new(&file, &target(args, plan), workers, output).map_err(failed)?;
+        let (target, session_plan) = match &sessions {
+            Some(sessions) => (sessions.target.clone(), Some(&sessions.plan)),
+            None => (target(args, plan), None),
+        };
+        let target = ScriptTarget { addresses: addresses(plan), ..target };
+        let run = ScriptRun::new(&file, &target, session_plan, workers, output).map_err(failed)?;
         plan.target.depend_on(&file.code);
         file.args.iter().for_each(|word| plan.target.depend_on(word.as_bytes()));
-        plan.observe(run.observer_factory());
-        Ok(Some(Script { run, printer }))
+        let sessions = sessions.map(|sessions| guided_run(&run, sessions, plan));
+        plan.observe(sessions.as_ref().map_or_else(|| run.observer_factory(), GuidedRun::observer_factory));
+        Ok(Some(Script { run, sessions, printer }))
+    }
+
+    /// Adds the books of sessions, if the script leads them. Notes say why the first session that ended early at a step
+    /// did so.
+    pub(crate) fn add_sessions(&self, run: &mut Run) {
+        if let Some(sessions) = &self.sessions {
+            run.facts.notes.extend(sessions.notes());
+            run.facts.sessions = Some(sessions.facts());
+        }
     }
 
     /// Gives the script the control of its run.
@@ -92,17 +100,12 @@ impl Script {
     }
 }
 
-fn failed(error: ScriptError) -> CliError {
-    runtime_error(format!("--script: {error}"))
-}
-
-fn refuse_other_protocols(args: &RunArgs) -> Result<()> {
-    match args.url.as_deref().and_then(|url| url.split_once("://")) {
-        Some((scheme, _)) if !["http", "https"].contains(&scheme) => {
-            Err(usage_error(format!("--script makes requests of HTTP/1.1, and the URL begins with {scheme}://")))
-        }
-        _ => Ok(()),
-    }
+/// Returns the sessions of a run, and adds their rows to the hash of its requests.
+fn guided_run(run: &ScriptRun, sessions: ScriptedSessions, plan: &mut Plan) -> GuidedRun {
+    let rows = sessions.plan.rows.iter().flat_map(|rows| rows.values.iter().flatten().chain(&rows.columns));
+    rows.for_each(|value| plan.target.depend_on(value.as_bytes()));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    GuidedRun::new(sessions.guided, run.make_guide(), Timestamp(plan.workload.warmup.0), now)
 }
 
 /// Returns the values of `wrk`: the request that options and URL describe, without the headers that truetail adds.
@@ -122,16 +125,17 @@ fn target(args: &RunArgs, plan: &Plan) -> ScriptTarget {
         host: origin.host.clone(),
         port: origin.port,
         names_port: !origin.has_default_port(),
-        addresses: plan.target.endpoints().iter().filter_map(address).collect(),
         ..ScriptTarget::of_request(first, &left_out)
     }
 }
 
-fn address(endpoint: &Endpoint) -> Option<SocketAddr> {
-    match endpoint {
+/// Returns the addresses that connections go to.
+fn addresses(plan: &Plan) -> Vec<SocketAddr> {
+    let of = |endpoint: &Endpoint| match endpoint {
         Endpoint::Tcp(address) => Some(*address),
         Endpoint::Unix(_) => None,
-    }
+    };
+    plan.target.endpoints().iter().filter_map(of).collect()
 }
 
 /// Prints the text of a script: on standard output, unless that is kept for JSON.

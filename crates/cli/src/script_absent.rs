@@ -3,21 +3,18 @@
 use std::convert::Infallible;
 
 use truetail_engine::{Control, Plan};
+use truetail_flow::GuidedPlan;
 use truetail_run::Run;
 
 use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
 
 /// Cannot be constructed without the feature `script`.
-#[derive(Clone, Debug)]
-pub(crate) struct Script(Infallible);
+#[derive(Debug)]
+pub(crate) struct ReadScript(Infallible);
 
-impl Script {
-    pub(crate) fn arguments(_: &mut RunArgs) -> Vec<String> {
-        Vec::new()
-    }
-
-    pub(crate) fn load(args: &RunArgs, _: Vec<String>, _: &mut Plan) -> Result<Option<Script>> {
+impl ReadScript {
+    pub(crate) fn read(args: &mut RunArgs) -> Result<Option<ReadScript>> {
         match args.script.script {
             None => Ok(None),
             Some(_) => Err(usage_error(
@@ -25,6 +22,28 @@ impl Script {
                  --release --features script",
             )),
         }
+    }
+
+    pub(crate) fn guided(&self) -> Option<&GuidedPlan> {
+        match self.0 {}
+    }
+
+    pub(crate) fn rows(&self) -> Option<u32> {
+        match self.0 {}
+    }
+}
+
+/// Cannot be constructed without the feature `script`.
+#[derive(Clone, Debug)]
+pub(crate) struct Script(Infallible);
+
+impl Script {
+    pub(crate) fn load(_: &RunArgs, read: Option<ReadScript>, _: &mut Plan) -> Result<Option<Script>> {
+        read.map_or(Ok(None), |read| match read.0 {})
+    }
+
+    pub(crate) fn add_sessions(&self, _: &mut Run) {
+        match self.0 {}
     }
 
     pub(crate) fn begin(&self, _: &Control) {

@@ -21,6 +21,23 @@ pub struct SessionRows {
     pub seed: u64,
 }
 
+impl SessionRows {
+    /// Returns the row of session `number`.
+    pub fn row_of(&self, number: u64) -> &[String] {
+        &self.values[row_of(number, self.values.len(), self.order, self.seed)]
+    }
+}
+
+fn row_of(number: u64, rows: usize, order: FeedOrder, seed: u64) -> usize {
+    let rows = rows as u64;
+    match order {
+        FeedOrder::InOrder => (number % rows) as usize,
+        FeedOrder::Random => {
+            ((Numbered::new(seed, PURPOSE).uniform(number) * rows as f64) as u64).min(rows - 1) as usize
+        }
+    }
+}
+
 /// Rows with the variable numbers of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct RowTable {
@@ -54,13 +71,7 @@ impl RowTable {
 
     /// Returns the row of session `number`.
     pub(crate) fn row_of(&self, number: u64) -> usize {
-        let rows = self.rows.len() as u64;
-        match self.order {
-            FeedOrder::InOrder => (number % rows) as usize,
-            FeedOrder::Random => {
-                ((Numbered::new(self.seed, PURPOSE).uniform(number) * rows as f64) as u64).min(rows - 1) as usize
-            }
-        }
+        row_of(number, self.rows.len(), self.order, self.seed)
     }
 
     /// Puts the values of a row into the values of a session.
@@ -107,6 +118,16 @@ mod tests {
     fn rows_are_used_in_order_or_drawn() {
         let in_order = table(FeedOrder::InOrder);
         let random = table(FeedOrder::Random);
+        let values = |order| SessionRows {
+            columns: vec!["id".to_owned()],
+            values: (0..10).map(|n| vec![n.to_string()]).collect(),
+            order,
+            seed: 1,
+        };
+        for number in 0..100 {
+            assert_eq!(values(FeedOrder::Random).row_of(number), [random.row_of(number).to_string()]);
+            assert_eq!(values(FeedOrder::InOrder).row_of(number), [in_order.row_of(number).to_string()]);
+        }
         assert_eq!([0, 9, 10, 25].map(|number| in_order.row_of(number)), [0, 9, 0, 5]);
         let mut counts = [0; 10];
         (0..10_000).for_each(|number| counts[random.row_of(number)] += 1);

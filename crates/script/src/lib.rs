@@ -1,4 +1,5 @@
-//! Scripts in Lua that decide the content of requests (`run --script`), with the interface of wrk and wrk2.
+//! Scripts in Lua that decide the content of requests (`run --script`), with the interface of wrk and wrk2, or that
+//! lead sessions.
 //!
 //! A script decides the content of the next request, and never its time: arrivals come from the schedule. Each worker
 //! has a Lua state, and one more state runs `setup` and `done`. The time that a script takes is part of the worker's
@@ -6,11 +7,14 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `file` | a script before it runs, and the values of `wrk` |
 //! | `run` | the states of a run, from `setup` to `done` |
 //! | `state` | one Lua state with limits on memory and instructions |
 //! | `prelude.lua` | the table `wrk` |
 //! | `thread` | `thread`: values of another state, and the end of the load |
 //! | `worker` | the requests and answers of one worker, behind `engine::RequestMaker` |
+//! | `sessions`, `session.lua` | the functions for `session(s)`, and the names of its steps |
+//! | `guide` | the sessions of one worker, behind `flow::Guide` |
 //! | `pieces` | the requests in the text that a script returned |
 //! | `summary` | the arguments of `done` |
 //! | `error` | errors of scripts |
@@ -22,8 +26,11 @@
 #![cfg(feature = "lua")]
 
 mod error;
+mod file;
+mod guide;
 mod pieces;
 mod run;
+mod sessions;
 mod shared;
 mod state;
 mod summary;
@@ -31,5 +38,7 @@ mod thread;
 mod worker;
 
 pub use error::ScriptError;
-pub use run::{ScriptFile, ScriptRun, ScriptTarget};
+pub use file::{ScriptFile, ScriptTarget, SessionPlan};
+pub use run::ScriptRun;
+pub use sessions::steps_of;
 pub use shared::Output;

@@ -135,9 +135,24 @@ impl State {
         self.described(function.call(arguments))
     }
 
+    /// Gives the next call a new budget of instructions.
+    pub(crate) fn renew_budget(&self) {
+        self.budget.renew();
+    }
+
+    /// Returns true if the latest call used up its instructions.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.budget.is_spent()
+    }
+
+    /// Returns an error in words.
+    pub(crate) fn describe(&self, error: &Error) -> ScriptError {
+        describe(&self.file, error)
+    }
+
     /// Returns a result with the error in words.
     pub(crate) fn described<T>(&self, result: mlua::Result<T>) -> Result<T, ScriptError> {
-        result.map_err(|error| describe(&self.file, &error))
+        result.map_err(|error| self.describe(&error))
     }
 
     /// Returns an error of this script that has no line.

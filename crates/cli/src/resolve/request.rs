@@ -7,7 +7,7 @@ use truetail_engine::{
     AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
     without_credentials,
 };
-use truetail_flow::Flows;
+use truetail_flow::{Flows, GuidedPlan};
 use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
     parse_targets, prepare, words_of_curl,
@@ -79,6 +79,15 @@ fn closing(args: &RunArgs) -> &'static [String] {
 pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     refuse_contradictions_of_http2(args)?;
     target_of(args, PreparedRequests { requests: flows.requests(), origins: flows.origins().cloned().collect() })
+}
+
+/// Returns the target of sessions that a script leads.
+///
+/// # Errors
+/// If the host does not resolve.
+pub(crate) fn for_guided(args: &RunArgs, guided: &GuidedPlan) -> Result<Target> {
+    refuse_contradictions_of_http2(args)?;
+    target_of(args, PreparedRequests { requests: guided.requests(), origins: guided.origins().cloned().collect() })
 }
 
 /// Checks that every `--resolve` address belongs to one of the targets.

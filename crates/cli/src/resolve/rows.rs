@@ -36,6 +36,20 @@ pub(crate) fn for_flow(args: &RunArgs, data: Option<&DataFile>, text: &str) -> R
     Ok(Some(SessionRows { columns, values, order: request::order(args), seed }))
 }
 
+/// Returns the rows of `--data-from` with all columns, for the sessions of a script; `None` without rows.
+///
+/// # Errors
+/// If the rows are not valid.
+#[cfg(feature = "script")]
+pub(crate) fn for_script(args: &RunArgs) -> Result<Option<SessionRows>> {
+    let Some(data) = request::data(args)? else { return Ok(None) };
+    let rows = data.rows();
+    let columns = rows.column_names().map_err(request::wrong)?;
+    let values = rows.values_of(&columns).map_err(request::wrong)?;
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
+    Ok(Some(SessionRows { columns, values, order: request::order(args), seed }))
+}
+
 /// Refuses rows if no flow uses a column.
 pub(crate) fn refuse_unused(data: Option<&DataFile>, flows: &Flows) -> Result<()> {
     match data.filter(|_| !flows.iter().any(Flow::uses_rows)) {
@@ -61,16 +75,16 @@ pub(crate) fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
     }
 }
 
-/// With `--feed once`, ends the load at the last of `rows`. Returns a note if rows run out.
+/// With `--feed once`, ends the load at the last of `rows`. Each is for a session if `has_flow`. Returns a note if rows
+/// run out.
 ///
 /// # Errors
 /// With `--feed once` in a partly open load without a flow.
-pub(crate) fn use_up(args: &RunArgs, rows: u32, workload: &mut Workload) -> Result<Option<String>> {
+pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut Workload) -> Result<Option<String>> {
     let is_once = args.feed == Some(FeedName::Once);
     if rows == 0 || args.feed == Some(FeedName::Random) {
         return Ok(None);
     }
-    let has_flow = !args.flow.flow.is_empty();
     if is_once && !has_flow && matches!(workload.model, LoadModel::PartlyOpen { .. }) {
         let help = "write the session as a flow, in which a row belongs to a session (--flow)";
         return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));

@@ -24,7 +24,7 @@ use crate::judging::Observed;
 use crate::labels::RunLabels;
 use crate::output_folder::SaveTo;
 use crate::scraping::Scrapers;
-use crate::script::Script;
+use crate::script::{ReadScript, Script};
 use crate::supervisor::StopConditions;
 use crate::vllm;
 
@@ -119,7 +119,8 @@ pub(crate) struct RunFiles {
 /// gRPC call without a schema file, asks the server for its schema.
 pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let labels = RunLabels::new(&args.labels, command_line::for_run(&args));
-    let words_for_script = Script::arguments(&mut args);
+    let script = ReadScript::read(&mut args)?;
+    let guided = script.as_ref().and_then(ReadScript::guided);
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
     let flows = flow::flows(&mut args)?;
@@ -137,16 +138,17 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
     let mut called = None;
-    let mut target = match (&flows, &replay) {
-        (Some(flows), _) => request::for_flows(&args, flows)?,
-        (None, Some(replay)) => request::for_replay(&args, replay)?,
-        (None, None) if messages::are_meant(&args) => messages::target(&args)?,
-        (None, None) if grpc::are_meant(&args) => {
+    let mut target = match (&flows, &replay, guided) {
+        (Some(flows), ..) => request::for_flows(&args, flows)?,
+        (_, Some(replay), _) => request::for_replay(&args, replay)?,
+        (.., Some(guided)) => request::for_guided(&args, guided)?,
+        _ if messages::are_meant(&args) => messages::target(&args)?,
+        _ if grpc::are_meant(&args) => {
             let call = grpc::target(&args)?;
             called = Some(call.method);
             call.target
         }
-        (None, None) => request::target(&args)?,
+        _ => request::target(&args)?,
     };
     trace::trace(&args, start_at_unix_ns, &mut target)?;
     if target.protocol().calls() == Some(GrpcKind::ServerStreaming) {
@@ -154,7 +156,9 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     }
     messages::read_pushes(&mut args);
     tls::secure(&mut target, &args)?;
-    let of_rows = rows::use_up(&args, target.requests().rows(), &mut workload)?;
+    let rows = script.as_ref().and_then(ReadScript::rows).unwrap_or_else(|| target.requests().rows());
+    let of_rows = rows::use_up(&args, rows, flows.is_some() || guided.is_some(), &mut workload)?;
+    let led_by_script = guided.map(|guided| guided.name().to_owned());
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
@@ -173,13 +177,15 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let of_messages = messages::notes(&args);
     let stamps = messages::stamps(&args);
     let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).chain(of_messages).collect();
-    let script = Script::load(&args, words_for_script, &mut plan)?;
+    let script = Script::load(&args, script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);
     let reading = stream::reading(&args.streams);
     let streams =
         stream::streams(args.streams, stamps, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
-    let flow_names: Vec<String> = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned()).collect();
+    let asks_again = led_by_script.is_some();
+    let flow_names = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned());
+    let flow_names: Vec<String> = flow_names.chain(led_by_script).collect();
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
     // The shares of requests are unknown in flows, which may repeat steps, and in recordings.
@@ -187,7 +193,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let planned = PlannedRun {
         has_events: !events.is_empty(),
         flows: flow_names,
-        asks_again: sessions.as_ref().is_some_and(FlowRun::asks_again),
+        asks_again: asks_again || sessions.as_ref().is_some_and(FlowRun::asks_again),
         ..PlannedRun::new(&plan.workload, &offered, checks.is_some(), reading)
     };
     let planned = if has_shares { planned } else { planned.with_unknown_shares() };

@@ -51,6 +51,8 @@ mod result;
 mod runs;
 mod scrape;
 mod script;
+#[cfg(feature = "script")]
+mod script_sessions;
 mod serve;
 mod server_timing;
 mod service;

@@ -1,0 +1,153 @@
+//! The script of `--script` before the run: its file, and the sessions that it leads.
+
+use std::mem;
+use std::sync::Arc;
+
+use truetail_engine::{Method, Request};
+use truetail_flow::GuidedPlan;
+use truetail_requests::basic_authorization;
+use truetail_script::{ScriptError, ScriptFile, ScriptTarget, SessionPlan, steps_of};
+
+use crate::args::run::{ModelName, RunArgs, WarmupValue};
+use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::resolve::load::DEFAULT_SEED;
+use crate::resolve::{flow, input, rows};
+
+/// A script before the run.
+#[derive(Debug)]
+pub(crate) struct ReadScript {
+    pub(super) file: ScriptFile,
+    pub(super) sessions: Option<ScriptedSessions>,
+}
+
+/// Sessions that a script leads.
+#[derive(Debug)]
+pub(super) struct ScriptedSessions {
+    pub(super) guided: GuidedPlan,
+    pub(super) plan: SessionPlan,
+    pub(super) target: ScriptTarget,
+}
+
+impl ReadScript {
+    /// Reads the script, if there is one. If it leads sessions, sets the load model and the session length in `args`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, the script fails, or it contradicts other options.
+    pub(crate) fn read(args: &mut RunArgs) -> Result<Option<ReadScript>> {
+        let Some(path) = &args.script.script else { return Ok(None) };
+        let name = path.file_name().map_or_else(|| "script".to_owned(), |name| name.to_string_lossy().into_owned());
+        let file = ScriptFile {
+            name,
+            code: input::bytes(path)?,
+            // The words after `--` belong to the script and not to a curl command.
+            args: mem::take(&mut args.command),
+            allows_io: args.script.script_allow.is_some(),
+            seed: args.seed.unwrap_or(DEFAULT_SEED),
+        };
+        refuse_other_protocols(args)?;
+        let sessions = sessions(args, &file)?;
+        match &sessions {
+            Some(sessions) => {
+                args.model = Some(ModelName::PartlyOpen);
+                args.session_length = Some(sessions.plan.steps.len() as u32);
+            }
+            None => refuse_for_requests(args)?,
+        }
+        Ok(Some(ReadScript { file, sessions }))
+    }
+
+    /// Returns the sessions that the script leads, if any.
+    pub(crate) fn guided(&self) -> Option<&GuidedPlan> {
+        self.sessions.as_ref().map(|sessions| &sessions.guided)
+    }
+
+    /// Returns the number of rows of data, if sessions take them.
+    pub(crate) fn rows(&self) -> Option<u32> {
+        let rows = self.sessions.as_ref()?.plan.rows.as_ref()?;
+        Some(rows.values.len() as u32)
+    }
+}
+
+/// Returns an error of a script as one of the command line.
+pub(super) fn failed(error: ScriptError) -> CliError {
+    runtime_error(format!("--script: {error}"))
+}
+
+fn sessions(args: &RunArgs, file: &ScriptFile) -> Result<Option<ScriptedSessions>> {
+    let Some(url) = &args.url else { return Ok(None) };
+    let url = if url.contains("://") { url.clone() } else { format!("http://{url}") };
+    let Ok(first) = Request::new(Method::Get, &url, &[], Vec::new()) else { return Ok(None) };
+    let origin = first.origin();
+    let target = ScriptTarget {
+        url: url.clone(),
+        scheme: origin.scheme.clone(),
+        host: origin.host.clone(),
+        port: origin.port,
+        names_port: !origin.has_default_port(),
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        headers: headers(args),
+        ..ScriptTarget::default()
+    };
+    let Some(steps) = steps_of(file, &target).map_err(failed)? else { return Ok(None) };
+    refuse_for_sessions(args)?;
+    let guided = GuidedPlan::new(&file.name, &[url], &steps, flow::version(args));
+    let guided = guided.map_err(|error| usage_error(format!("--script {}: {error}", file.name)))?;
+    let rows = rows::for_script(args)?.map(Arc::new);
+    Ok(Some(ScriptedSessions { guided, plan: SessionPlan { steps, rows }, target }))
+}
+
+/// Returns the header fields that go with every request of a session.
+fn headers(args: &RunArgs) -> Vec<(String, String)> {
+    let user = args.user.iter().map(|user| basic_authorization(&user.0));
+    let lines = args.header.iter().cloned().chain(user);
+    lines
+        .filter_map(|line| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned())))
+        .collect()
+}
+
+fn refuse_other_protocols(args: &RunArgs) -> Result<()> {
+    match args.url.as_deref().and_then(|url| url.split_once("://")) {
+        Some((scheme, _)) if !["http", "https"].contains(&scheme) => {
+            Err(usage_error(format!("--script makes requests of HTTP, and the URL begins with {scheme}://")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses options that a script with `request` cannot follow.
+fn refuse_for_requests(args: &RunArgs) -> Result<()> {
+    let given = [("--http2", args.http2), ("--data-from", args.data_from.is_some())];
+    match given.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => Err(usage_error(format!(
+            "--script and {flag} contradict each other: this script makes single requests of HTTP/1.1; take {flag} out, \
+             or write session(s)"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options that a session sets, and options that cannot be combined with one.
+fn refuse_for_sessions(args: &RunArgs) -> Result<()> {
+    let in_the_script = "session(s) says what is sent; write it there";
+    let given = [
+        ("--method", args.method.is_some(), in_the_script),
+        ("--data", args.data.is_some(), in_the_script),
+        ("--data-file", args.data_file.is_some(), in_the_script),
+        ("--body-type", args.body_type.is_some(), in_the_script),
+        ("--think-time", args.think_time.is_some(), "write s:sleep(SECONDS) in the session"),
+        ("--session-length", args.session_length.is_some(), "a session has as many requests as it makes"),
+        ("--check", !args.checks.checks.is_empty(), "write s:check(…) in the session"),
+        ("--stream", args.streams.stream.is_some(), "a session waits for whole answers; use --flow"),
+        ("--llm", args.streams.llm.is_some(), "a session waits for whole answers; use --flow"),
+        ("--no-keepalive", args.no_keepalive, "use --connection-per-session"),
+        ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
+        ("--warmup auto", args.warmup == Some(WarmupValue::Auto), "use --warmup TIME"),
+    ];
+    match given.iter().find(|(_, given, _)| *given) {
+        Some((flag, _, help)) => {
+            Err(usage_error(format!("--script with session(s) and {flag} contradict each other: {help}")))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,102 @@
+//! A script before it runs: its file, the values of `wrk`, and its sessions.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use mlua::Table;
+use truetail_flow::SessionRows;
+
+use crate::pieces::MAX_FIELDS;
+use crate::state::State;
+
+/// A script, and its arguments.
+#[derive(Clone, Debug)]
+pub struct ScriptFile {
+    /// Name of the file, for errors.
+    pub name: String,
+    /// Its text.
+    pub code: Vec<u8>,
+    /// Arguments for `init`.
+    pub args: Vec<String>,
+    /// It may use `io`, `os` and files.
+    pub allows_io: bool,
+    /// Seed of `math.random`. Each worker has a different sequence.
+    pub seed: u64,
+}
+
+/// The values of `wrk` before the script runs.
+#[derive(Clone, Default, Debug)]
+pub struct ScriptTarget {
+    /// The URL.
+    pub url: String,
+    /// `http` or `https`.
+    pub scheme: String,
+    /// Host name or address.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The port is part of the URL: otherwise `wrk.port` is nil.
+    pub names_port: bool,
+    /// Method.
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Name and value of the header fields.
+    pub headers: Vec<(String, String)>,
+    /// Body; empty: none.
+    pub body: Vec<u8>,
+    /// Addresses that connections go to.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl ScriptTarget {
+    /// Returns method, path, header and body of a request of HTTP/1.1, without its length and without the header fields
+    /// of these names, which are in lower case.
+    pub fn of_request(bytes: &[u8], left_out: &[&str]) -> ScriptTarget {
+        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+        let mut request = httparse::Request::new(&mut fields);
+        let head = match request.parse(bytes) {
+            Ok(httparse::Status::Complete(head)) => head,
+            _ => bytes.len(),
+        };
+        let is_kept = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name != "content-length" && !left_out.contains(&name.as_str())
+        };
+        let kept = request.headers.iter().filter(|field| is_kept(field.name));
+        ScriptTarget {
+            method: request.method.unwrap_or("GET").to_owned(),
+            path: request.path.unwrap_or("/").to_owned(),
+            headers: kept
+                .map(|field| (field.name.to_owned(), String::from_utf8_lossy(field.value).into_owned()))
+                .collect(),
+            body: bytes[head..].to_vec(),
+            ..ScriptTarget::default()
+        }
+    }
+
+    /// Sets the values of `wrk`.
+    pub(crate) fn describe_to(&self, state: &State) -> mlua::Result<()> {
+        let wrk: Table = state.lua.globals().get("wrk")?;
+        wrk.set("scheme", self.scheme.as_str())?;
+        wrk.set("host", self.host.as_str())?;
+        wrk.set("port", self.names_port.then(|| self.port.to_string()))?;
+        wrk.set("method", self.method.as_str())?;
+        wrk.set("path", self.path.as_str())?;
+        let headers: Table = wrk.get("headers")?;
+        for (name, value) in &self.headers {
+            headers.set(name.as_str(), value.as_str())?;
+        }
+        let body = (!self.body.is_empty()).then(|| state.lua.create_string(&self.body)).transpose()?;
+        wrk.set("body", body)
+    }
+}
+
+/// Sessions that a script leads, as known before the run.
+#[derive(Clone, Debug)]
+pub struct SessionPlan {
+    /// Names of the steps.
+    pub steps: Vec<String>,
+    /// Rows of data.
+    pub rows: Option<Arc<SessionRows>>,
+}
