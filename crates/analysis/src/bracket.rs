@@ -1,8 +1,9 @@
 //! The bracket of a quantile of the response time: the measured value, and the value without what the generator added.
 //!
 //! Each record holds the most that the generator may have added: its own lag, and what earlier late requests passed on
-//! ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the response times
-//! less that amount, over the same arrivals and by the same rules. `docs/honesty.md` says what this proves.
+//! ([`truetail_model::record::KnockOn`]). Subtracting this amount from each response time gives the response times
+//! without the generator. The lower partner of the quantile q is their quantile q, over the same arrivals and by the
+//! same rules. `docs/honesty.md` says what this proves.
 
 use truetail_model::record::{Histogram, Metric, RequestRecord, Snapshot, rank_of};
 use truetail_run::Quantile;

@@ -88,8 +88,8 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
     }
 }
 
-/// Builds the timeline from whole intervals, which are seconds except in a long run. Leaves out the last interval with
-/// arrivals, and a first one that is longer than a second and began before the arrivals: these may be partial.
+/// Builds the timeline from whole intervals, which are seconds except in a long run. Leaves out intervals that may be
+/// partial: the last one with arrivals, and the first one if it is longer than a second and began before the arrivals.
 fn from_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
     let seconds = &snapshot.seconds;
     let intervals = &snapshot.intervals;

@@ -1,11 +1,13 @@
-//! Marks of a run, such as a restart of the service: the requests that each harmed, and the time until it was over.
+//! Marks of a run, such as a restart of the service: the requests that each mark harmed, and the time until the harm
+//! was over.
 //!
-//! The band of p99 is that of the last calm time before the mark: since the recovery from the mark before it, if one is
-//! known, and otherwise as for that mark. A request is *over the band* if it took longer than the upper end of that
-//! band, or got no good answer. After the mark, such requests come with one probability until the service has
-//! recovered, and with the one from before the mark from then on. The most likely end of the first part is the
-//! recovery, and the 95 % interval has every end with a likelihood ratio of at most exp(1.92) (Pawitan, *In All
-//! Likelihood*, section 2.6).
+//! The band of p99 comes from the calm time before the mark. That time begins at the recovery from the mark before; if
+//! that recovery is unknown, it is the calm time of the mark before. A request is *over the band* if it took longer
+//! than the upper end of the band, or got no good answer.
+//!
+//! The model has two parts: from the mark to the recovery, requests over the band come with one probability, and then
+//! with the probability from before the mark. The most likely end of the first part is the recovery. Its 95 % interval
+//! has every end with a likelihood ratio of at most exp(1.92) (Pawitan, *In All Likelihood*, section 2.6).
 
 use std::ops::Range;
 
@@ -21,8 +23,8 @@ const Q: f64 = 0.99;
 const DEVIATION: f64 = 1.96;
 /// Difference of log-likelihoods at the ends of a 95 % interval.
 const WITHIN: f64 = 1.92;
-/// An effect is shown if its log-likelihood is better than without one by the logarithm of the number of possible ends,
-/// which were all tried, and by this much.
+/// An effect is shown if it improves the log-likelihood by more than this plus the logarithm of the number of possible
+/// ends. The logarithm pays for trying all of them.
 const SHOWN: f64 = 5.0;
 
 /// Returns a finding for each mark.

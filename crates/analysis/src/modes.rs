@@ -1,10 +1,11 @@
 //! Groups of slow requests that took a similar time, apart from the others and at least twice as long: `2.0 % take 300
 //! to 304 ms`.
 //!
-//! The hypothesis is that the density of response times does not rise beyond their main peak. Of all values in a window
-//! and in a region directly before it, the region then has at least the share that its width has. So the number of
-//! values in the region is at least a binomial one, and a window with too many values is a group. The bound needs no
-//! form of the tail: every tail that falls, however slowly, passes.
+//! The hypothesis is that the density of response times does not rise beyond their main peak. Take a window of times
+//! and a region directly before it. If the region has a share s of their common width, each value in one of them is in
+//! the region with a probability of at least s. So the binomial distribution bounds the number of values in the window,
+//! and a window with too many is a group. The bound assumes no form of the tail: every tail that falls, however slowly,
+//! has no group.
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_run::{Mode, ModePlace, Run};
@@ -76,8 +77,8 @@ fn main_peak(times: &[u64]) -> Option<usize> {
     Some(shortest + half)
 }
 
-/// Returns true if the values of the window are too many for a density that does not rise, compared with a region that
-/// ends where the window begins.
+/// Returns true if the window has too many values for a density that does not rise. The window is compared with the
+/// region directly before it.
 fn is_apart(times: &[u64], peak: usize, (from, to): (usize, usize), chance: f64) -> bool {
     let low = times[from];
     let width = (times[to - 1] - low).max(1);

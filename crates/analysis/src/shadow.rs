@@ -17,10 +17,10 @@
 //! - Users who would send much more often than the run did need data that the run does not have. Then there is no
 //!   shadow. The same applies if users send far more often than their mean service time implies.
 //!
-//! The factor has an interval: [`REPLICATES`] more tools are simulated, each with other start times of its users and
-//! other draws, and the lowest and the highest of all are used. A shadow agrees with a real closed loop of the same
-//! service to a tenth (the tests compare them), so the interval is a tenth wider on either side. The interval does not
-//! cover what the run did not see: the factor is that of this run.
+//! The factor has an interval. [`REPLICATES`] more tools are simulated, each with other start times of its users and
+//! other draws. The interval goes from the lowest to the highest factor of all tools, and is a tenth wider on either
+//! side, because a shadow agrees with a real closed loop of the same service to a tenth (the tests compare them). The
+//! interval does not cover what the run did not see: the factor is that of this run.
 
 use truetail_model::random::mix64;
 use truetail_model::record::{Metric, Outcome, RequestRecord, rank_of};
@@ -48,8 +48,8 @@ const SHORTEST_NS: u64 = 1_000;
 /// Maximum number of users of a plausible tool.
 const MAX_USERS: f64 = 1e6;
 
-/// Returns the shadow of the users who would send the offered rate while all is well: as many as the offered rate times
-/// the median service time (Little's law). Returns `None` if [`shadow`] does, and for an INVALID run.
+/// Returns the shadow of the users who would send the offered rate while all is well. Their number is the offered rate
+/// times the median service time (Little's law). Returns `None` if [`shadow`] does, and for an INVALID run.
 pub(crate) fn default_shadow(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
     let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
     let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MAX_USERS) as u32;

@@ -8,8 +8,8 @@
 //! Therefore:
 //!
 //! - **Few looks**: at 10 s, 15 s, 22.5 s … of measured time ([`next_interim_analysis`]), so that an hour has 16.
-//! - **No look while the tail is missing**: only while fewer than a tenth of the arrivals that belong beyond the
-//!   quantile are outstanding ([`StoppingRule::is_ready`]), because the missing arrivals are the slow ones.
+//! - **No look while the tail is missing**: outstanding arrivals are mostly the slow ones. A look waits until they are
+//!   fewer than a tenth of the arrivals that belong beyond the quantile ([`StoppingRule::is_ready`]).
 //! - **An interval that includes doubt**: with few bursts, it is wide or has no end ([`crate::support`]).
 //!
 //! A look treats all that was recorded so far as a run, without the warm-up, and passes the quantile of its response

@@ -20,8 +20,8 @@ pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) ->
 }
 
 /// Returns the answers per second until the last answer, for a service that did not keep up and continued to answer
-/// after the end of the schedule. An answer comes later than its arrival by at least the fastest response time, which
-/// is subtracted. Returns `None` for fewer than two arrivals.
+/// after the end of the schedule. The fastest response time is subtracted from the length, because every answer comes
+/// at least that much later than its arrival. Returns `None` for fewer than two arrivals.
 pub(crate) fn answered_per_second_until_the_last(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let snapshot = &run.snapshot;
     let met = answered_per_second(run, every)?;
@@ -43,9 +43,9 @@ impl SentInTime {
     }
 }
 
-/// Counts the arrivals sent before the schedule ended, or at most [`SENT_IN_TIME_NS`] late, or late by at most the
-/// share of the schedule that [`SENT_IN_TIME_SHARE`] leaves. If only seconds are known, the count may lack arrivals
-/// sent in time after the end of the last second. Returns `None` if the schedule has no length.
+/// Counts the arrivals that were sent in time: before the schedule ended, or late by at most [`SENT_IN_TIME_NS`] or the
+/// share of the schedule that [`SENT_IN_TIME_SHARE`] leaves. If only seconds are known, arrivals sent in time after the
+/// end of the last second may be missing. Returns `None` if the schedule has no length.
 pub(crate) fn sent_in_time(run: &Run, every: Option<&[RequestRecord]>) -> Option<SentInTime> {
     let snapshot = &run.snapshot;
     let length_ns = schedule_ns(run, every).filter(|length| *length > 0.0)?;

@@ -92,7 +92,7 @@ fn recount(timing: &mut ServerTiming, ids: Option<TraceIds>, samples: &Samples) 
         books.used -= spans_cut;
         books.not_kept += spans_cut;
     }
-    // A header is read of each answer, and of a long run the even part of the requests is a fair part of those.
+    // Every answer has its header read. The even part of a long run's requests therefore represents all answers.
     let slowest = samples.slowest_left_out().filter(|_| of_spans);
     let is_answer = |record: &&RequestRecord| matches!(record.outcome, Outcome::Response { .. });
     let is_asked = |index: &u64| !of_spans || ids.is_none_or(|ids| ids.is_sampled(*index));

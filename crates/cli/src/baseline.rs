@@ -36,8 +36,8 @@ impl Baseline {
     /// Loads the baseline, so that its errors show before anything is sent. Returns `None` without `--baseline`.
     ///
     /// # Errors
-    /// If the baseline cannot be read or is no run, if an option needs a baseline and none is named, or if `out` and
-    /// the new baseline are the same folder.
+    /// If the baseline cannot be read or is not a run. If an option needs a baseline and `--baseline` is missing. If
+    /// `out` and the new baseline are the same folder.
     pub(crate) fn resolve(args: BaselineArgs, out: Option<&Path>) -> Result<Option<Baseline>> {
         let Some(path) = args.baseline else {
             let lost =

@@ -63,8 +63,8 @@ pub trait Kubectl {
     /// `pods`.
     fn give(&self, order: Order, pods: &[String]) -> Vec<Result<Vec<Exchange>, String>>;
 
-    /// Keeps the log of an ended shard, which holds its packed run. Fails if the log holds no complete run or cannot be
-    /// kept, or if the shard ended early and the user did not order it.
+    /// Keeps the log of an ended shard, which holds its packed run. Fails if the log holds no complete run, if it
+    /// cannot be kept, or if the shard ended early without an order of the user.
     fn keep(&self, stripe: u32, log: &str) -> Result<(), String>;
 
     /// Returns the wall clock, in nanoseconds since 1970 UTC.

@@ -100,8 +100,8 @@ impl LastRequest {
     }
 
     /// Writes the request that follows a redirect, with the same header lines and the cookies of the jar. Method and
-    /// body stay, unless the status is 301, 302 or 303: the request is then a GET without a body, except that a HEAD
-    /// stays a HEAD. Another origin does not get the lines that were only for the first.
+    /// body stay, unless the status is 301, 302 or 303. With these the request is a GET without a body; a HEAD stays a
+    /// HEAD. Another origin does not get the lines that were only for the first origin.
     pub(crate) fn follow(&self, next: &FollowUp<'_>, jar: &CookieJar, now: Timestamp, out: &mut Vec<u8>) -> Marks {
         let method = self.bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
         let keeps_all = !(301..=303).contains(&next.status);

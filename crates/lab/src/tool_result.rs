@@ -102,7 +102,7 @@ impl ToolResult {
         LeagueRow { audit: self.audit.clone(), ..row(&subject, &plan.truth, plan.rate, window) }
     }
 
-    /// Returns the row of this result in the tables of streams, made from its row `whole` in the league table; `None`
+    /// Returns the row of this result in the tables of streams. `whole` is its row in the league table. Returns `None`
     /// if the scenario has no streams.
     pub fn stream_row(&self, whole: &LeagueRow, plan: &TrialPlan) -> Option<StreamRow> {
         let claims = self.report.as_ref().and_then(|report| report.streams.as_ref());

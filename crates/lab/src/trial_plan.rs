@@ -43,8 +43,8 @@ pub struct TrialPlan {
     pub rate: Rate,
     /// Duration of the load.
     pub duration: Nanos,
-    /// Time after the duration until a tool that still runs counts as hung and is ended: half a minute (three minutes
-    /// for streams) plus the longest response time of the truth.
+    /// Time that a tool may run beyond the duration. After it the tool counts as hung and is ended. It is half a minute
+    /// (three minutes for streams) plus the longest response time of the truth.
     pub grace: Nanos,
     /// No server listens: the port of the URL refuses connections.
     pub refuses: bool,

@@ -130,9 +130,9 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Returns the part of this load that the machine with `stripe` offers: of the cap on connections, and in the
-    /// closed model of users and requests. A schedule stays whole; a [`WorkerShare`](crate::driver::WorkerShare) with
-    /// this stripe takes its own arrivals.
+    /// Returns the part of this load that the machine with `stripe` offers. It divides the cap on connections, and in
+    /// the closed model the users and the requests. A schedule stays whole; a
+    /// [`WorkerShare`](crate::driver::WorkerShare) with this stripe takes its own arrivals.
     #[must_use]
     pub fn for_stripe(&self, stripe: Stripe) -> Workload {
         let part = |total: u32| stripe.share_of(u64::from(total)) as u32;

@@ -14,8 +14,8 @@ const EDGE: f64 = 0.2;
 pub const COMPARISON_HEADS: [&str; 6] = ["", "closed loop", "open loop", "truth", "truth/closed", "truth/open"];
 
 /// Returns the rows of the table: each quantile of both loops and the truth, and the omission factor of each loop.
-/// Omits quantiles that neither loop has enough requests for. Also omits quantiles on the edge of the stall: a single
-/// request then decides between the healthy and the stalled time, and both loops may be far off without being wrong.
+/// Omits quantiles that neither loop has enough requests for. Also omits quantiles on the edge of the stall, where a
+/// single request decides between the healthy and the stalled time. There a right loop may be far from the truth.
 pub fn comparison_rows(comparison: &OmissionComparison) -> Vec<Vec<String>> {
     let told = comparison.rows.iter().filter(|row| is_told(row, comparison));
     let [closed, open, truth] = comparison.arrivals.map(number::count);

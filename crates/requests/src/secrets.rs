@@ -1,7 +1,7 @@
 //! Recognizes secrets by the words of a name and by the form of a value.
 //!
-//! A list of whole names is never complete. So a name is cut into its words (`X-User-Jwt`, `apiKey`, `DB_PWD`). A value
-//! under any name counts as a secret if it has the form of one, or if it is as random as only generated values are.
+//! A list of whole names is never complete. So a name is cut into its words (`X-User-Jwt`, `apiKey`, `DB_PWD`). Under
+//! any name, a value counts as a secret if it has the form of one, or if it is so random that a program generated it.
 
 use percent_encoding::percent_decode_str;
 

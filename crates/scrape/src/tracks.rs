@@ -12,8 +12,8 @@ use crate::names::{Pattern, is_usual_lane};
 /// Room for series that are drawn. The others have the rest of [`MAX_SERVICE_SERIES`].
 const MAX_LANES: usize = 64;
 
-/// Counters and gauges over the pages of a run, in bounded memory: when the points are too many, every other is left
-/// out, and from then on every other page.
+/// Counters and gauges over the pages of a run, in bounded memory. When there are too many points, every other point is
+/// dropped, and from then on every other page is skipped.
 #[derive(Debug)]
 pub(crate) struct Tracks {
     shown: Vec<Pattern>,

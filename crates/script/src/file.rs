@@ -50,8 +50,8 @@ pub struct ScriptTarget {
 }
 
 impl ScriptTarget {
-    /// Returns method, path, header and body of a request of HTTP/1.1, without its length and without the header fields
-    /// of these names, which are in lower case.
+    /// Returns method, path, header and body of a request of HTTP/1.1. Leaves out its length and the header fields that
+    /// `left_out` names in lower case.
     pub fn of_request(bytes: &[u8], left_out: &[&str]) -> ScriptTarget {
         let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut request = httparse::Request::new(&mut fields);

@@ -4,9 +4,9 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::service::Action;
 use truetail_model::time::Timestamp;
 
-/// Returns the end and the outcome of a request for a client that gives up at `gives_up`, if the service completes
-/// `action` at `completed`; either may be [`Timestamp::NEVER`]. An answer at the instant of giving up still counts.
-/// Outcomes are as over real sockets: a reset by the peer, a truncated body, an invalid head.
+/// Returns the end and the outcome of a request. The service completes `action` at `completed`, and the client gives up
+/// at `gives_up`; either may be [`Timestamp::NEVER`]. An answer at the instant of giving up still counts. Outcomes are
+/// as over real sockets: a reset by the peer, a truncated body, an invalid head.
 pub(crate) fn client_outcome(action: Action, completed: Timestamp, gives_up: Timestamp) -> (Timestamp, Outcome) {
     if completed > gives_up {
         return (gives_up, Outcome::TimedOut);

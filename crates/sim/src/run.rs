@@ -101,9 +101,12 @@ fn books(scenario: &Scenario) -> Option<StreamBooks> {
     scenario.service.stream.map(|_| StreamBooks::new(&scenario.path, measure_from))
 }
 
-/// Deals the load of `scenario` out over `machines`, at least one, that share one service, and returns the run of each,
-/// or fails like [`simulate`]. The runs merge into the run of [`simulate`], unless a cap on connections, or a number of
-/// requests in the closed model, is dealt out too.
+/// Deals the load of `scenario` out over `machines` (at least one) in front of one service. Returns the run of each
+/// machine. The runs merge into the run of [`simulate`], unless a cap on connections, or a number of requests in the
+/// closed model, is dealt out too.
+///
+/// # Errors
+/// Those of [`simulate`].
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
     let Scenario { service, workload, path, .. } = scenario;
     let mut sinks: Vec<StripeSinks> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();

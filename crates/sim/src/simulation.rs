@@ -130,8 +130,8 @@ impl Simulation {
         Simulation { generator: Some(generator), settles_at_start: false, ..self }
     }
 
-    /// Runs to the end and hands every arrival to `sink`, in the order of ends. If no start depends on an end (an open
-    /// model without a cap on connections, but with a drain limit), records come in the order of starts.
+    /// Runs to the end and hands every arrival to `sink`, in the order of ends. In an open model with a drain limit and
+    /// without a cap on connections, no start depends on an end. Then the order is that of the starts.
     ///
     /// # Errors
     /// [`SimError::NoProgress`] if virtual time does not advance.

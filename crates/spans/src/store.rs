@@ -64,8 +64,8 @@ impl SpanStore {
     /// the number of messages.
     ///
     /// # Errors
-    /// If the file cannot be read, or its first message. If it ends in the middle of a later message, or goes on with
-    /// something else, the messages before that place count, and [`SpanBooks::problem`] says so.
+    /// If the file or its first message cannot be read. A later message that is cut off or unreadable is no error: the
+    /// messages before it count, and [`SpanBooks::problem`] says so.
     pub fn add_file(&mut self, mut input: impl BufRead) -> Result<u64, SpanError> {
         let mut messages = 0;
         while has_more(&mut input).map_err(SpanError::new)? {

@@ -3,8 +3,8 @@ use std::collections::BinaryHeap;
 
 use truetail_model::time::Timestamp;
 
-/// The next instant to check each open stream. A piece of a stream costs nothing here, because it changes no deadline:
-/// a check that finds a stream not idle adds the stream again with its new deadline.
+/// The next instant to check each open stream. A piece of a stream changes no deadline, so it costs nothing here. If a
+/// check finds that the stream was not idle, it adds the stream again with its new deadline.
 #[derive(Default, Debug)]
 pub(crate) struct IdleWatch {
     looks: BinaryHeap<Reverse<IdleCheck>>,

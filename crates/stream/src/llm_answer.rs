@@ -356,9 +356,9 @@ impl LlmAnswer {
         }
     }
 
-    /// Returns the time from the first content to the last, divided by the tokens after the first. It is unknown if
-    /// all content came at once, if the one token came in two reads, if several choices share the tokens, or if an
-    /// event was not understood.
+    /// Returns the time from the first content to the last, divided by the number of tokens after the first. It is
+    /// unknown if all content came in one read, if a single token came in several reads, if several choices share the
+    /// tokens, or if an event was not understood.
     fn per_token(&self, by_client: Option<u64>) -> PerToken {
         match (self.first.zip(self.last), self.sent_tokens(by_client)) {
             _ if self.marks.has_unknown => PerToken::Unknown,

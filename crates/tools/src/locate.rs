@@ -75,8 +75,8 @@ pub(crate) fn locate_program(
     Ok(InstalledTool { path, version })
 }
 
-/// Locates the program `name` of a Python package, and asks the Python next to it for the version: the program does not
-/// print it, or takes many seconds to.
+/// Locates the program `name` of a Python package. Asks the Python next to it for the version, because the program does
+/// not print its version or takes many seconds for that.
 pub(crate) fn locate_python(
     search_path: &SearchPath,
     name: &str,

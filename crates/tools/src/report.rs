@@ -76,9 +76,9 @@ impl ToolReport {
         self
     }
 
-    /// Returns the data as the record of a run: the single requests with times since the first, or else the histogram,
-    /// or else an empty record. The tool's latency becomes the response time, even if it has another start
-    /// ([`Claims::latency_from`]).
+    /// Returns the data as the record of a run: the single requests, with times since the first; without them the
+    /// histogram; without both an empty record. The tool's latency becomes the response time, even if the tool starts
+    /// its clock later ([`Claims::latency_from`]).
     pub fn snapshot(&self) -> Snapshot {
         if self.requests.is_empty() { self.histogram_only() } else { self.recorded() }
     }

@@ -53,8 +53,8 @@ impl History {
         rates_between(&self.looks[before], now)
     }
 
-    /// Returns the rates over `[from, to)` in seconds, between the looks that enclose it most closely; `None` without
-    /// two looks, or if the latest look is before the end.
+    /// Returns the rates over `[from, to)`, in seconds. They are taken between the last look up to `from` and the first
+    /// one from `to` on. Returns `None` if one of these looks is missing.
     pub(crate) fn rates(&self, from: f64, to: f64) -> Option<Rates> {
         let first = self.looks.partition_point(|look| look.elapsed.as_secs_f64() <= from).checked_sub(1)?;
         let last = self.looks.partition_point(|look| look.elapsed.as_secs_f64() < to);

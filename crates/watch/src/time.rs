@@ -41,8 +41,8 @@ impl Span {
         (at(column), at(column + 1))
     }
 
-    /// Returns the columns of `axis` that a column of the terminal shows: all whose middle is inside it, or if they are
-    /// wider, the one that holds its middle. So no arrival is drawn twice if several columns share a terminal column.
+    /// Returns the columns of `axis` that a column of the terminal shows. If those are narrower, it shows each one with
+    /// its middle inside, so that no arrival is drawn twice. If they are wider, it shows the one that holds its middle.
     pub(crate) fn sources(self, column: usize, axis: &TimeAxis) -> std::ops::Range<usize> {
         if axis.columns == 0 || axis.column_s <= 0.0 {
             return 0..0;

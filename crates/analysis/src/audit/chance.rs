@@ -18,11 +18,12 @@ pub(super) fn waits_for_answers(found: &Silences) -> bool {
 /// Returns the probability that a client on a schedule, however irregular, shows at least as many silences of this
 /// length.
 ///
-/// The starts are modelled as a Poisson process with the rate around the silence, over-dispersed like the starts around
-/// it. Among n starts, a gap with E expected starts then comes up n·exp(−E/D) times, and the next start follows its end
-/// at once with probability c. A client that makes its own pauses shows them elsewhere too: each counts as
-/// [`LOOKS_ALIKE`] gaps. For each of a few thresholds, the number of silences beyond it is compared with the Poisson
-/// distribution of that mean. The smallest probability is multiplied by the number of thresholds.
+/// The model of the starts is a Poisson process with the rate around the silence, over-dispersed like the starts around
+/// it. Among n starts, gaps with E expected starts then come up n·exp(−E/D) times, and a start follows the end of such
+/// a gap at once with probability c. The product is the expected number of gaps that look like silences. A client that
+/// pauses deliberately has other gaps too: each adds [`LOOKS_ALIKE`] to that number. For each of a few thresholds, the
+/// number of longer silences is compared with the Poisson distribution of that mean. The smallest probability is
+/// multiplied by the number of thresholds.
 pub(super) fn probability_by_chance(found: &Silences, starts: u64, precision: Precision) -> f64 {
     let mut silences: Vec<(f64, f64, f64)> = found
         .waiting

@@ -12,8 +12,8 @@ const OFFSET: f64 = 0.47;
 const FARTHEST_RATIO: f64 = 30.0;
 /// A ratio whose logarithm is this far from 0 counts about half.
 const NEAR: f64 = 1.0;
-/// Slope assumed before the probes show it, in per cent more bad requests per per cent of the rate, and its weight in
-/// squared logarithms of rates.
+/// Slope that is assumed until the probes show it, and its weight. The slope says by how many per cent bad requests
+/// increase with one per cent of the rate. The weight is in squared logarithms of rates.
 const USUAL_SLOPE: (f64, f64) = (10.0, 0.0005);
 /// Smallest distance from the limit of a probe that replaces an end, as a part of the resolution.
 const CLOSEST: f64 = 0.35;
@@ -74,8 +74,9 @@ fn narrowing(low: f64, high: f64, center: f64, resolution: f64) -> Option<f64> {
     (distance > CLOSEST * width).then_some(x)
 }
 
-/// Logarithm of the rate with ratio 1, which is the limit. A first line through all useful probes gives a rough value,
-/// and a second line through the probes within about the resolution refines it. Kept away from the ends of the bracket.
+/// Returns the logarithm of the limit, which is the rate with ratio 1. A line through all useful probes gives a rough
+/// value. A second line, through the probes within about the resolution of that value, refines it. The result keeps a
+/// distance from the ends of the bracket.
 pub(super) fn crossing(low: f64, high: f64, curve: &[ProbeRatio], resolution: f64) -> Option<f64> {
     fit(low, high, curve, resolution).map(|fit| fit.crossing)
 }

@@ -11,7 +11,7 @@ use super::probe_spec::{ProbeSpec, Purpose};
 use super::sample::Sample;
 use crate::gates::LoadEffects;
 
-/// A confirmation on the wrong side of the limit is given up when it is this many times as long as at its first look.
+/// A confirmation that shows the opposite of what it should prove is given up at this many times its full length.
 const GIVE_UP_AFTER: u64 = 2;
 
 /// State of a probe at one moment.

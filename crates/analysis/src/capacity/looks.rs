@@ -1,10 +1,10 @@
 //! Times of the looks at a probe, and the part of its error probability that each look may spend.
 //!
-//! Each look is another chance to be wrong. The level is spent over the length of the probe by α ln(1 + (e − 1) t),
-//! with t from 0 to 1. This function spends evenly like Pocock's boundary (Lan & DeMets, "Discrete sequential
-//! boundaries for clinical trials", *Biometrika* 70, 1983). A look gets the growth of the function since the look
-//! before. All levels add up to α, so the probe is wrong with probability at most α, however its looks depend on each
-//! other (Bonferroni).
+//! Each look is another chance to be wrong, so the looks share the level α of the probe. Until the share t of the
+//! probe's length, they may spend α ln(1 + (e − 1) t) together. This function spends evenly, like Pocock's boundary
+//! (Lan & DeMets, "Discrete sequential boundaries for clinical trials", *Biometrika* 70, 1983). A look gets the growth
+//! of the function since the look before. All levels add up to α, so the probe is wrong with probability at most α,
+//! even if its looks depend on each other (Bonferroni).
 
 use truetail_model::time::Nanos;
 

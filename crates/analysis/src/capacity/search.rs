@@ -2,8 +2,8 @@
 //!
 //! 1. Bracketing doubles the rate while the service meets its objectives, and halves it while the service misses them.
 //! 2. Refinement narrows the bracket on a logarithmic scale to the resolution. [`super::aim`] chooses the rates.
-//! 3. Confirmation probes both ends again at full length, the upper end coming from a higher rate, the lower end coming
-//!    from a lower one. [`super::ends`] chooses the ends.
+//! 3. Confirmation probes both ends again, at full length or longer: the upper end after a higher rate, the lower end
+//!    after a lower one. [`super::ends`] chooses the ends.
 //!
 //! Only confirmation decides how sure the result is. It uses new data, so the first two steps do not bias it: each end
 //! is wrong with probability at most (1 − confidence)/2. An end that needs several confirmations gets a smaller part of

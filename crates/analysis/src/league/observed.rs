@@ -33,10 +33,11 @@ impl ObservedModel {
     }
 }
 
-/// A tool is open if it makes this share of the arrivals that an ideal open loop makes and a closed one does not. A
-/// tenth is left for starting late and for rounding the rate.
+/// Some arrivals come from an ideal open loop but not from a closed one. A tool is open if it makes at least this share
+/// of them. The missing tenth allows for a late start and a rounded rate.
 pub const OPEN_FROM: f64 = 0.90;
-/// A tool is closed up to this share. This allows a few more users, and answers at the edge of a stall.
+/// A tool is closed if it makes at most this share of them. This allows for a few more users, and for answers at the
+/// edge of a stall.
 pub const CLOSED_UP_TO: f64 = 0.05;
 
 /// Maximum number of requests that a closed loop has in flight per user: one, and one more that was given up.
@@ -73,9 +74,9 @@ fn model(window: &ObservationWindow, view: &ServerView, seen: u64) -> ObservedMo
     }
 }
 
-/// Returns true unless too many requests were in flight at once for a closed loop. In a stall, few arrivals are
-/// evidence enough. In front of a slow service, a schedule that has filled all its connections is as slow as users who
-/// wait for their answers. Such users, however, never have more requests in flight than there are users.
+/// Returns false if too many requests were in flight at once for a closed loop. A stall needs no such test: few
+/// arrivals in it are evidence enough. In front of a slow service, a tool on a schedule may fill all its connections
+/// and then sends as slowly as users who wait. But users never have more requests in flight than there are users.
 fn is_closed(window: &ObservationWindow, view: &ServerView) -> bool {
     window.stalls || view.max_in_flight() <= u64::from(window.users) * AT_ONCE_PER_USER
 }

@@ -152,8 +152,8 @@ fn outside_band(values: &[f64]) -> usize {
     }
 }
 
-/// Returns the length of a cold start: the number of values at the beginning of a series with one level that are far
-/// from it. Returns 0 if they are too many for a cold start.
+/// Returns the length of a cold start in a series with one level: the number of values at its beginning that are far
+/// from the level. Returns 0 if they are too many for a cold start.
 pub(crate) fn cold_start(values: &[f64], level: &Level) -> usize {
     let far = (FAR * deviation(level.ln, values)).max(libm::log1p(SHIFT_SHARE));
     let cold = values.iter().take_while(|value| (**value - level.ln).abs() > far).count();

@@ -12,8 +12,10 @@
 //! With n independent servers, requests in flight end at a rate of n over the mean service time. If service times are
 //! exponential, their median is ln 2 times the mean, so chance meets rule 3 with probability 2^−40 in each silence. In
 //! a queue with one server, a silence is as long as a service, and chance meets rule 2 with the same probability. Rule
-//! 4 excludes single slow requests. If silences that meet all rules, except the longest, take more than half of the
-//! time with requests in flight, they are usual in this run, and none is a pause.
+//! 4 excludes single slow requests.
+//!
+//! Silences that meet all rules may be usual in a run. Then none is a pause. They are usual if they take more than half
+//! of the time with requests in flight, not counting the longest of them.
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::time::NANOS_PER_SECOND;

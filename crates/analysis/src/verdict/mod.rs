@@ -1,8 +1,8 @@
 //! The verdict: whether the numbers of a run can be trusted. A verdict is the worst of its reasons, and each reason
 //! carries the numbers that triggered it. [`thresholds`] holds the limits, with the reason for each.
 //!
-//! Effects of the generator are never attributed to the server, nor the other way round. A server that stalls, answers
-//! with errors or does not answer is no reason against a run as long as its numbers say so.
+//! Effects of the generator are never attributed to the server, and effects of the server never to the generator. A
+//! server may stall, answer with errors or not answer: that is no reason against a run if its numbers show it.
 
 mod connection_cap;
 mod cpu_contention;

@@ -12,7 +12,8 @@ use super::validity_issue::ValidityIssue;
 use crate::load_timeline::{LoadTimeline, Stretch};
 
 /// Detects saturation in the later half of the run. Every condition must hold: the backlog rises nearly all the time,
-/// by its slope and beyond noise; answers keep coming; and they get slower. The caller rules out other causes first.
+/// it rises steeply enough and beyond noise, answers keep coming, and they get slower. The caller rules out other
+/// causes first.
 ///
 /// If all of the user's connections were busy and the service did not get slower, the cap was the limit. The answers
 /// per second are then not the capacity of the service.

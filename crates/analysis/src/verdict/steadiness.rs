@@ -8,9 +8,9 @@ use super::figures::{displaced_share, mean_or_zero};
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, LEVELS_RESOLVED, OFF_SCHEDULE_SHARE};
 use super::validity_issue::{ValidityIssue, code};
 
-/// Returns an issue if the response time changed its level in mid-run. Reports nothing if `others` explain the change:
-/// a backlog that grows without end has no level, and a response time that is mostly generator lag changes with the
-/// generator. Also ignores a change that is hardly larger than what this machine resolves.
+/// Returns an issue if the response time changed its level in mid-run. Returns `None` if `others` has saturation,
+/// because a backlog that grows without end has no level. Also returns `None` if the response time is mostly generator
+/// lag, or if the change is hardly larger than what this machine resolves.
 pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
     let shift = findings.settling.shift?;
     let saturated = others.iter().any(|issue| issue.code() == code::SATURATED);

@@ -71,15 +71,15 @@ pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;
 
 /// The rate was not reached if fewer than this share of the arrivals were sent in time.
 pub const SENT_IN_TIME_SHARE: f64 = 0.95;
-/// A request that starts at most this late was sent in time, even after the end of the schedule, so that one hiccup of
-/// the machine just before the end costs nothing. In schedules longer than 2 s, the limit is 5 % of the schedule.
+/// A request that starts at most this late was sent in time, even if the schedule has ended. So one hiccup of the
+/// machine just before the end costs nothing. In schedules longer than 2 s, the limit is 5 % of the schedule.
 pub const SENT_IN_TIME_NS: f64 = 100e6;
 
 /// INVALID if the generator's limits (ports, files) failed this share of arrivals, half of p99's tail; else SUSPECT.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
 
 /// SUSPECT if the control group was over its CPU quota for this share of the run, and a number shows it. A quota takes
-/// the processor away for the rest of a period of usually 100 ms: 1 % of the run is a tenth of a second every ten.
+/// the processor away for the rest of a period, usually 100 ms. 1 % of the run is one such period every ten seconds.
 pub const THROTTLED_SHARE: f64 = 0.01;
 /// A worker that used this share of the elapsed time had no time to spare: by queueing theory, the wait at 90 % of
 /// capacity is nine times the work. SUSPECT on a schedule if a number or the load shows it. Always SUSPECT in a closed

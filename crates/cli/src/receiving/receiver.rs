@@ -23,8 +23,8 @@ const LONGEST_INFLATED: u64 = 16 << 20;
 /// Longest rest after a message: the sender waits for its answer. It is enough for messages that cost 100 ms.
 const LONGEST_REST: Duration = Duration::from_secs(2);
 
-/// Reads messages with spans into a store, one at a time. During the run it rests after each, so that receiving costs
-/// at most 5 % of a processor, and more only in messages that cost more than 100 ms; senders wait meanwhile.
+/// Reads messages with spans into a store, one at a time. During the run it rests after each message, so that receiving
+/// costs at most 5 % of a processor. Only messages that cost more than 100 ms exceed this. Senders wait meanwhile.
 #[derive(Debug)]
 pub(super) struct Receiver {
     state: Mutex<State>,

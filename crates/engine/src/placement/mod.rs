@@ -32,8 +32,8 @@ pub(crate) struct Requester {
 
 /// Placement of requests on connections.
 pub(crate) trait Placement<P: Protocol>: Debug + Sized {
-    /// Creates the placement for this number of origins and at most `limit` connections: to all origins together, or
-    /// where requests share them, to each.
+    /// Creates the placement for this number of origins. `limit` is the maximum number of connections to all origins
+    /// together, or to each origin if requests share connections.
     fn new(origins: usize, limit: u64) -> Self;
 
     /// Returns the open connection for a request at `now`. `None`: open one, or wait.

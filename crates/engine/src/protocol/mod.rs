@@ -126,13 +126,13 @@ pub(crate) trait Conversation<P>: Debug {
     }
 
     /// Returns true if answers are matched to requests only by order. An answer that arrived before its request is then
-    /// no answer.
+    /// not the answer to it.
     fn answers_in_order(&self) -> bool {
         true
     }
 
-    /// Returns true if something may have to be sent besides a request that has just begun: a reply to what was
-    /// received, or the rest of a body. [`Conversation::sent`] is called then.
+    /// Returns true if there may be more to send than a request that has just begun: a reply to received bytes, or the
+    /// rest of a body. [`Conversation::sent`] is called then.
     fn may_send(&self) -> bool {
         false
     }

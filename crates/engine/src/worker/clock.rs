@@ -79,8 +79,8 @@ impl WorkerClock {
         (self.paused_when_drained, self.drained_at) = (paused, woke);
     }
 
-    /// Records that the worker looks at `woke` for what has arrived. If the worker had to wait for it, `waited` holds
-    /// the start of the wait and the usual time from an event to the wake-up.
+    /// Records that the worker begins to read at `woke`. If it had waited before, `waited` holds the start of the wait
+    /// and the usual time from an event to the wake-up.
     pub(super) fn begin_reading(&mut self, woke: Timestamp, waited: Option<(Timestamp, Nanos)>) {
         self.unread_since = match waited {
             Some((began, within)) => Timestamp(woke.0.saturating_sub(within.0)).max(began),

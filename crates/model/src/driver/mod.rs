@@ -98,8 +98,8 @@ struct StartWindow {
     caught_up_at: Timestamp,
 }
 
-/// If a driver was caught up at most this long before a stop, it still starts, for this long, arrivals that fell due
-/// since.
+/// If the driver was last caught up at most this long before a stop, arrivals that fell due since then still start.
+/// They may start until this long after the stop.
 const STARTS_AFTER_STOP: Nanos = Nanos::from_millis(100);
 
 /// Number of never-issued arrivals that are returned one by one before blocks are returned.

@@ -20,7 +20,7 @@ impl OfRequest for RequestRecord {
 
 /// Items of single requests: all of them while they fit, later one in a power of two.
 ///
-/// A hash of the index decides whether an item stays, so the parts of workers can be merged, and two parts with the
+/// A hash of the index decides whether an item stays. So the parts of workers can be merged, and two parts with the
 /// same capacity keep items of the same requests.
 #[derive(Clone, Debug)]
 pub struct EvenPart<T> {

@@ -297,8 +297,9 @@ impl Metric {
         Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// Returns true if it has its own distribution in `run.json`. There, answered, censored and failed arrivals
-    /// together are the response time, and the times without the generator are the lower partner of each quantile.
+    /// Returns true if it has its own distribution in `run.json`. The others are in the distribution of the response
+    /// time there: answered, censored and failed arrivals together, and the times without the generator as the lower
+    /// partner of each quantile.
     pub const fn has_own_distribution(self) -> bool {
         !matches!(self, Metric::ResponseTime | Metric::WithoutGenerator | Metric::Censored | Metric::Failed)
     }

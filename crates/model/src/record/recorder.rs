@@ -34,8 +34,9 @@ impl Default for RecorderOptions {
 
 /// Records of one worker's share.
 ///
-/// [`Recorder::record`] allocates for new statuses, causes and error-status buckets of an interval, for its compact
-/// form, for late records in new buckets, and for times above 137 s. Without intervals, the run is one interval.
+/// [`Recorder::record`] allocates in these cases: a new status, cause or error-status bucket of an interval, the
+/// compact form of an interval, a late record in a new bucket, and a time above 137 s. Without intervals, the run is
+/// one interval.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     options: RecorderOptions,

@@ -18,8 +18,8 @@ const HALF_WIDTH: f64 = 1.96;
 const WIDE: f64 = 8.0;
 const LEVEL: SeriesStyle = SeriesStyle::Truth;
 
-/// Draws a percentile of a series by the number of its run, with the 95 % interval that each run knows of itself, and
-/// the levels between its changes. `starts` has the text of each run of the history for a reader at a cursor.
+/// Draws a percentile of a series by the number of the run, with the 95 % interval of each run, and the levels between
+/// the changes. `starts` has the text for each run, shown if a reader points at it.
 pub fn history(history: &History, found: &PercentileHistory, starts: &[String]) -> Picture {
     let name = quantile_name(found.q);
     let look = look(found.q);

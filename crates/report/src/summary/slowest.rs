@@ -13,8 +13,8 @@ const SHOWN: usize = 3;
 const LONGEST_TARGET: usize = 40;
 const INDENT: usize = 2;
 
-/// Returns the slowest requests with their largest parts, and the links to their traces: all with `details`, otherwise
-/// the first if requests have trace ids.
+/// Returns the slowest requests with their largest parts and the links to their traces. With `details`, returns all of
+/// them; otherwise the first three, and none if requests have no trace ids.
 pub(super) fn table(run: &Run, findings: &Findings, details: bool, style: Style) -> Vec<String> {
     let shown = match (details, &run.facts.trace) {
         (true, _) => findings.slowest.len(),

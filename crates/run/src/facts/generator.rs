@@ -75,8 +75,8 @@ pub struct GeneratorStats {
     pub open_files_limit: Option<u64>,
 }
 
-/// Lines in the heads of HTTP/1.1 answers that are not header fields and were skipped: a warning of an interpreter, a
-/// control character in a value, a space before the colon.
+/// Skipped lines in the heads of HTTP/1.1 answers: lines that are not header fields, such as a warning of an
+/// interpreter, a value with a control character, or a name with a space before the colon.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SkippedLines {
     /// Number of answers with such lines.
@@ -275,8 +275,8 @@ pub enum EndClock {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// Sleeps, then spins until the request is due: for [`Timing::SPIN_NS`], or longer if more than one sleep in a
-    /// hundred oversleeps by more than that.
+    /// Sleeps, then spins until the request is due. It spins for [`Timing::SPIN_NS`], or longer if more than one sleep
+    /// in a hundred ends later than that.
     Precise,
     /// Sleeps until a request is due or an answer comes. Each sleep is shortened by the usual oversleep.
     #[default]

@@ -30,8 +30,8 @@ pub struct SpanBooks {
 }
 
 impl SpanBooks {
-    /// Limit on the spans that a run keeps: 96 MiB. With the number of spans of each request, their order, and their
-    /// parts, the peak is about twice that: 206 MiB were measured with a request for each span.
+    /// Limit on the spans that a run keeps. They take 96 MiB. Counts, order and parts of the spans of each request come
+    /// on top: with a request for each span, the measured peak was 206 MiB.
     pub const MAX_SPANS: u64 = 1 << 21;
 
     /// Returns true if spans were left out because as many were kept as can be: later answers lack theirs.

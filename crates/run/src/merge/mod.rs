@@ -40,9 +40,9 @@ pub enum MissingStripes {
 
 /// Merges several runs of one workload into one. Seeds may differ, except among stripes; the result then has no seed.
 ///
-/// If several runs have the same arrivals, they are repetitions and not stripes: the rates of the merged run are sums
-/// over the repetitions, and a note says so. The merged run has the longest intervals of all runs. If a run lacks
-/// distributions by second, or single requests, the merged run lacks them too, and a note says so.
+/// Runs with the same arrivals are repetitions and not stripes. The rates of the merged run are then sums over the
+/// repetitions, and a note says so. The merged run has the longest intervals of all runs. If a run lacks distributions
+/// by second, or single requests, the merged run lacks them too, and a note says so.
 ///
 /// # Errors
 /// [`MergeError`]. It numbers the runs from 1 in the given order.

@@ -1,5 +1,6 @@
-//! Spans in JSON, read piece by piece, however long the message: no more than a span is in memory, and of Jaeger a
-//! trace, because the names of its services follow its spans. The reader of a file limits the bytes of such a piece.
+//! Spans in JSON, read piece by piece, so that a message may have any length. Memory holds one span of OTLP, or one
+//! trace of Jaeger, because the names of a trace's services follow its spans. The reader of a file limits the bytes of
+//! such a piece.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Comparison of A and B, which run in turns, A B, B A, A B …, so that a slow drift affects both sides alike.
+//! Comparison of A and B. They run in turns, A B, B A, A B and so on, so that a slow drift affects both sides alike.
 
 mod ending;
 mod rounds;

@@ -33,7 +33,7 @@ pub(super) struct Runner<'a> {
     b: Vec<Named>,
     /// True if the folder holds at least one run, even a spoilt or stopped one.
     has_saved: bool,
-    /// Number of repeats and the name of the latest run: a side that is run again in the same round gets a new name.
+    /// Number of repeats, and name, of the latest run. A side that runs again in the same round gets a new name.
     begun: (u32, String),
 }
 
@@ -114,8 +114,8 @@ impl<'a> Runner<'a> {
         if self.begun.0 == 0 { name } else { format!("{name}-again-{}", self.begun.0) }
     }
 
-    /// Keeps a run for the final comparison. Only runs that a page draws keep all their data: many runs would fill the
-    /// memory, and the folder of each run has everything.
+    /// Keeps a run for the final comparison. Only runs that a page draws keep all their data, because many whole runs
+    /// would fill the memory. The folder of a run has everything.
     fn keep(&mut self, side: Side, mut named: Named) {
         let kept = match side {
             Side::A => &mut self.a,

@@ -4,8 +4,8 @@ use truetail_model::record::Cause;
 
 use super::part::Part;
 
-/// Limit on the bytes of blanks and of extensions on the line of a chunk, each, and of the lines of all trailers
-/// together.
+/// Limit on each of these: the blanks on the line of a chunk, the extensions on that line, and all lines of trailers
+/// together. In bytes.
 const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
 const MAX_DIGITS: u8 = 16;

@@ -159,8 +159,8 @@ impl ResponseParser {
         }
     }
 
-    /// Parses bytes of a head. Returns `Some(n)` if the head ended after n of them; the state then tells what follows,
-    /// and a head that arrived in parts is in `partial`. Returns `None` if all bytes were kept.
+    /// Parses bytes of a head. Returns `Some(n)` if the head ended after n of them. The state then tells what follows.
+    /// A head that arrived in parts is in `partial`. Returns `None` if the head has not ended and all bytes were kept.
     fn feed_head(&mut self, bytes: &[u8], cache: &mut HeadCache) -> Result<Option<usize>, Cause> {
         if self.partial.is_empty() {
             if let Some(head) = cache.parse(bytes, self.is_head_request)? {

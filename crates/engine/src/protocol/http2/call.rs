@@ -98,8 +98,8 @@ impl CallAnswer {
         }
     }
 
-    /// Returns the status to record for an answer with this status of HTTP. `call` is the kind of the request if it was
-    /// a call; otherwise only an answer that says that it is gRPC is one.
+    /// Returns the status to record for an answer with this status of HTTP. `call` is the kind of the call; `None` for
+    /// a plain request. The answer to a plain request is read as gRPC only if its content type says so.
     ///
     /// # Errors
     /// [`Cause::NoGrpcStatus`], and [`Cause::BadGrpcMessage`] if the call succeeded without all of its answer.

@@ -11,7 +11,8 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
 
-/// A peer that is silent for this long while a request waits is asked for a sign of life, and given up as long after.
+/// If the peer is silent for this long while a request waits, it is asked for a sign of life. If it stays silent for as
+/// long again, the connection is given up.
 pub(crate) const SILENCE: Nanos = Nanos::from_millis(50);
 const HEAD: usize = 3;
 const BODY: &[u8] = b"hello";

@@ -1,4 +1,4 @@
-//! Events that a worker must notice at once or may notice late, and the times that its own delays and caps are part of.
+//! Events that a worker must notice at once or may notice late, and the times that include its own delays and caps.
 
 use super::*;
 

@@ -27,8 +27,8 @@ pub(in crate::ways) struct Session {
 }
 
 impl Session {
-    /// Makes it a session that a flow can have: a value that is made once and used more than once gets a variable, and
-    /// there is no pause before the first request.
+    /// Changes the session so that a flow can have it. A value that is made once and used several times gets a
+    /// variable. A pause before the first request is removed.
     pub(in crate::ways) fn settled(mut self) -> Self {
         if let Some((first, delay)) =
             self.steps.first_mut().and_then(|first| first.delay.take().map(|delay| (first, delay)))
