@@ -7,7 +7,7 @@
 //! the time waited for it. So two things are certain about the value at rank r:
 //!
 //! - It is never below the r-th smallest of answers and waited times together ([`Population::lower_bounds`]), because
-//!   the true times are, one by one, not below these.
+//!   no arrival takes less than its time in this list.
 //! - It is never above the r-th smallest answer, if r ≤ A, because missing answers can only come before or after it.
 //!
 //! If both agree (to the 0.1 % of a histogram bucket), the quantile is known and printed as a number. They always agree
@@ -85,7 +85,7 @@ impl Population {
         Population::new(of(Metric::WithoutGenerator), of(Metric::Censored), of(Metric::Failed), None)
     }
 
-    /// Values that each arrival of the population has, in the order of the intended starts.
+    /// Values in the order of the intended starts, one for each arrival of the population.
     pub(crate) fn from_values(values: Vec<u64>) -> Population {
         let none = || SortedValues::Each(Vec::new());
         let exceedance = ExceedanceCounts::from_values(&values);
@@ -112,7 +112,7 @@ impl Population {
         Population::new(answered, censored, failed, None)
     }
 
-    /// Values that each arrival of the population has, by bucket. `rows` hold `metric` by interval.
+    /// Values by bucket, one for each arrival of the population. `rows` hold `metric` by interval.
     pub(crate) fn from_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let exceedance =
             rows.and_then(|(rows, metric)| ExceedanceCounts::from_intervals(rows, &[metric], values.count()));
@@ -160,7 +160,7 @@ impl Population {
         if rank > lower_bounds.count() { self.among_failed(rank).value } else { lower_bounds.at(rank).low }
     }
 
-    /// Returns the estimate of a failed arrival, which is slower than all waited times, its own included.
+    /// Returns the estimate of a failed arrival. It counts as at least as slow as every answer and every waited time.
     fn among_failed(&self, rank: u64) -> Estimate {
         let lower_bounds = self.lower_bounds();
         let waited = self.failed.at(rank - lower_bounds.count()).low;

@@ -11,7 +11,7 @@ use crate::check::Check;
 use crate::observer::{CheckObserver, CheckPlan, CheckResults};
 use crate::tally::CheckTally;
 
-/// Makes an observer of answers of one that checks what it shows.
+/// Wraps the observers that check answers, so that they see another form of an answer, such as a decoded body.
 pub(crate) type Reading = Arc<dyn Fn(ObserverFactory) -> ObserverFactory + Send + Sync>;
 
 /// The checks of a run, and their results. Clones share the results.
@@ -25,8 +25,8 @@ pub struct CheckRun {
 }
 
 impl CheckRun {
-    /// Prepares checks on the answers to `requests`. Answers to arrivals before `measure_from` are not counted.
-    /// `by_second` also keeps counts from a later time on, which takes 16 bytes for each second and check.
+    /// Prepares checks on the answers to `requests`. Answers to arrivals before `measure_from` are not counted. With
+    /// `by_second`, [`CheckRun::counts`] can begin at any second; this takes 16 bytes for each second and check.
     pub fn new(checks: Vec<Check>, requests: &RequestSet, measure_from: Timestamp, by_second: bool) -> CheckRun {
         let plan = CheckPlan {
             needs_body: checks.iter().any(Check::needs_body),

@@ -46,8 +46,8 @@ impl Dip {
     }
 }
 
-/// Finds the dips of a run. `resolution` is the resolution of the starts in nanoseconds. Returns an empty list if at
-/// least as many low stretches have another cause: then the client makes its own pauses.
+/// Finds the dips of a run. `resolution` is the resolution of the starts in nanoseconds. If at least as many stretches
+/// with few starts are not dips, the client makes its own pauses, and the list is empty.
 pub(super) fn dips(axis: &Axis<'_>, resolution: u64) -> Vec<Dip> {
     let Some(steps) = steps(axis, resolution) else { return Vec::new() };
     let usual: Vec<Option<Usual>> = (0..steps.steps.len()).map(|index| usual(&steps.steps, index)).collect();

@@ -9,7 +9,7 @@ const SLOW_FACTOR: f64 = 2.0;
 const AT_ONCE: f64 = 0.1;
 /// Silences with fewer missing starts are ignored.
 const FEWEST_MISSING: f64 = 2.0;
-/// Before a silence, more requests than during it may be in flight for at most this share of the time.
+/// Largest share of the time before a silence in which more requests were in flight than in the silence.
 const SHARE_BUSIER: f64 = 0.1;
 /// Times closer than this are treated as equal, in nanoseconds.
 const SAME_TIME: u64 = 1_000;
@@ -142,7 +142,7 @@ fn silence(axis: &Axis<'_>, gap: &Gap, usual: &Usual) -> Option<Silence> {
     })
 }
 
-/// Expected starts in stretches without starts that contain no silence of a waiting client.
+/// Returns the expected starts of each stretch without starts and without a silence of a waiting client.
 fn innocent(axis: &Axis<'_>, waiting: &[Silence]) -> Vec<f64> {
     let mut found = Vec::new();
     let mut silences = waiting.iter().peekable();
