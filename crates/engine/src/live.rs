@@ -85,9 +85,9 @@ pub struct Progress {
     pub unanswered: u64,
     /// Arrivals that were issued and have not ended.
     pub in_flight: u64,
-    /// Median response time of the current answers, to about 3 %.
+    /// Median response time of the answers so far, to about 3 %.
     pub p50: Option<Nanos>,
-    /// 99th percentile of the response time of the current answers, to about 3 %.
+    /// 99th percentile of the response time of the answers so far, to about 3 %.
     pub p99: Option<Nanos>,
 }
 

@@ -108,7 +108,7 @@ impl Reflection {
         Ok((!body.is_empty()).then_some(body))
     }
 
-    /// Returns the files that others import and nobody has sent or been asked for.
+    /// Returns the imported files that were not sent and not yet asked for.
     fn missing(&self) -> Vec<String> {
         let imported: BTreeSet<&String> = self.files.values().flat_map(|file| &file.dependency).collect();
         let is_missing = |name: &&String| !self.files.contains_key(*name) && !self.asked.contains(*name);
@@ -152,7 +152,7 @@ impl Reflection {
                     self.files.insert(file.name().to_owned(), file);
                 }
             }
-            // Only the name must be there. Files that nobody has may be files of Google.
+            // Only the name must exist. A missing file may be one of Google, which needs no server.
             Answer::Error(_) => self.not_found |= self.files.is_empty() && self.name.is_some(),
         }
         Ok(())

@@ -18,7 +18,7 @@ pub struct Schema {
     pool: DescriptorPool,
 }
 
-/// Reason why a schema has not what is wanted.
+/// Reason why a schema cannot be used, or lacks a service or method.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SchemaError {
     /// A `.proto` file is wrong, or is missing.

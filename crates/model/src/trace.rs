@@ -24,8 +24,8 @@ impl TraceFormat {
         }
     }
 
-    /// Returns the text that each request has in place of its own value. It is as long as that. A service ignores it,
-    /// because an id of zeros is not valid.
+    /// Returns the text that a request has until the value of its header is written over it. The text is as long as the
+    /// value. A service ignores it, because an id of zeros is not valid.
     pub const fn placeholder(self) -> &'static str {
         match self {
             TraceFormat::W3c => "00-00000000000000000000000000000000-0000000000000000-00",

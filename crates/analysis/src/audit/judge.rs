@@ -28,7 +28,7 @@ const FEWEST_REQUESTS: u64 = 50;
 const COARSE: u64 = 50_000_000;
 /// Fewest steps of the resolution that a run needs.
 const FEWEST_STEPS: u64 = 20;
-/// Depth of a dip in standard deviations, for a likely and a certain finding. `COVER` is for a certain one.
+/// Depth of a dip in standard deviations, for a likely and for a certain finding. A certain finding also needs `COVER`.
 const SIGMA_LIKELY: f64 = 6.0;
 const SIGMA_CERTAIN: f64 = 10.0;
 const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;

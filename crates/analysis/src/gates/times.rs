@@ -125,8 +125,8 @@ fn interval(quantile: &Quantile) -> Option<(f64, f64)> {
     Some((quantile.low_ns? as f64, quantile.high_ns? as f64))
 }
 
-/// Extends the bounds for requests that failed because this machine ran out of ports or files. They may have been the
-/// fastest of all, so the true quantile may be as low as the value that many ranks below.
+/// Extends the bounds if requests failed because this machine ran out of ports or files. These k requests may have been
+/// the fastest of all, so the true quantile may be as low as the value k ranks below.
 fn without_own_failures(run: &Run, q: f64, scope: Scope, kind: TimeKind, known: Evidence) -> Evidence {
     let own = own_failures(run);
     if own == 0 || kind != TimeKind::Response {

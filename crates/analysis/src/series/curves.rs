@@ -54,7 +54,7 @@ pub(crate) fn curve_places() -> Vec<f64> {
     places().into_iter().map(|place| place.q).collect()
 }
 
-/// Quantiles that a sample of `n` is large enough for: a range around the median.
+/// Returns the quantiles that a sample of `n` arrivals supports.
 fn carried(places: &[CurveQuantile], n: u64) -> impl Iterator<Item = &CurveQuantile> {
     places.iter().filter(move |place| n >= min_sample_size(place.q))
 }
@@ -86,8 +86,9 @@ fn response_time(
     }
 }
 
-/// Points up to the first quantile above the median without a number. Below the median, such gaps are skipped: an
-/// arrival sent shortly before the end of the run can leave one.
+/// Returns the quantiles that are numbers, as points. Stops at the first quantile above the median that is not a
+/// number. Below the median, such quantiles are only skipped: one arrival shortly before the end of the run can cause
+/// one.
 fn until_unanswered(quantiles: impl Iterator<Item = Quantile>) -> impl Iterator<Item = CurvePoint> {
     let is_number = |quantile: &Quantile| !quantile.at_least && !quantile.no_answer && quantile.value_ns.is_some();
     quantiles.take_while(move |quantile| quantile.q < 0.5 || is_number(quantile)).filter(is_number).filter_map(point)

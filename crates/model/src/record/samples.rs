@@ -110,8 +110,8 @@ impl Samples {
         self.slowest.iter()
     }
 
-    /// Returns the requests with the longest response times that are kept, slowest first, without those that were never
-    /// sent. If not all requests are kept and more of them failed than are kept apart, a slower answer may be missing.
+    /// Returns the kept requests with the longest response times, slowest first, without requests that were never sent.
+    /// A slower answer may be missing if not all requests are kept, and more of them failed than are kept apart.
     pub fn longest(&self, count: usize) -> Vec<&RequestRecord> {
         let kept = self.even().iter().chain(self.slowest.iter());
         let mut sent: Vec<&RequestRecord> = kept.filter(|record| record.outcome != Outcome::NeverIssued).collect();

@@ -90,7 +90,7 @@ impl Keys {
         self.0.push((key.into(), value.into()));
     }
 
-    /// Puts a key that is left out without a value.
+    /// Puts a key, unless there is no value.
     pub(super) fn put_if_any(&mut self, key: &'static str, value: Option<impl Into<Value>>) {
         self.0.extend(value.map(|value| (key.into(), value.into())));
     }
@@ -124,7 +124,7 @@ impl Keys {
     }
 }
 
-/// Returns a key as TOML has it: bare if it may be.
+/// Returns a key in the notation of TOML: without quotes if possible.
 fn shown(key: &str) -> Cow<'_, str> {
     let is_bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
     if is_bare { key.into() } else { quoted(key).to_string().into() }

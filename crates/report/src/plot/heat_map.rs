@@ -15,7 +15,8 @@ use super::sheet::{Layer, Sheet, Swatch, remark};
 use super::svg::{Anchor, Rect};
 use crate::number;
 
-/// Number of shades from one value in a cell to the largest count, in equal ratios.
+/// Number of shades. The lightest is for one value in a cell, the darkest for the largest count. Equal steps of shade
+/// are equal ratios of counts.
 const SHADES: usize = SeriesStyle::HEAT_SHADES;
 /// Height of the strip of unanswered arrivals, and of the gap below it.
 const STRIP: f64 = 14.0;
@@ -173,7 +174,8 @@ fn legend(subject: &Subject, map: &HeatMap, unanswered: u64) -> Vec<(String, Swa
     legend
 }
 
-/// Returns the axis of times: the range of the rows, and at least a factor of ten. Above it is a share `above` of room.
+/// Returns the axis of times. It covers the rows, and at least a factor of ten. The share `above` of its length is room
+/// above the rows.
 fn times(subject: &Subject, map: &HeatMap, above: f64) -> Axis {
     let low = edge(map, 0);
     let high = edge(map, map.rows);

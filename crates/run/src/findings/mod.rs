@@ -45,7 +45,7 @@ pub struct Findings {
     pub tally: Tally,
     /// Response time over all planned arrivals.
     pub response_time: Distribution,
-    /// Response time over answers with a status below 400; `None` if all answers have one, or none has.
+    /// Response time over answers with a status below 400; `None` without such answers, and if all answers are such.
     pub response_time_success: Option<Distribution>,
     /// Response time over answers with a status of 400 or above; `None` without such answers.
     pub response_time_error_status: Option<Distribution>,

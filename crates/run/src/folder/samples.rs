@@ -14,7 +14,7 @@
 //! | `cause` | of a failure; otherwise blank |
 //! | `bytes_in` | bytes of the answer that were read |
 //! | `first_byte_ns` | when the first byte of the answer reached the host, from the origin; blank if unknown |
-//! | `send_wait_ns` | from the first byte of the request until its last byte was accepted; blank if all were at once |
+//! | `send_wait_ns` | from the first byte of the request until its last was accepted; blank if both were at once |
 //! | `knock_on_ns` | most that the generator may have added beyond `generator_lag_ns`; blank if 0 |
 //! | `target` | place of the target in `by_target` of run.json, from 0; blank if the run has one target |
 //! | `trace_id` | trace id of the request, 32 hexadecimal digits |

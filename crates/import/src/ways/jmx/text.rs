@@ -92,7 +92,7 @@ impl Variables {
     }
 }
 
-/// Returns the length of what is between `${` and its `}`, with others inside.
+/// Returns the length of the text from after `${` to its `}`. The text may contain further `${…}`.
 fn end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, c) in text.char_indices() {
