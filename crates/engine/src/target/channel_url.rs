@@ -13,7 +13,7 @@ use crate::protocol::messages::redis_command;
 
 const SCHEMES: [&str; 6] = ["tcp", "tls", "redis", "rediss", "ws", "wss"];
 
-/// The place of channels: `tcp://HOST:PORT`, `tls://HOST:PORT`, `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`,
+/// The URL of channels: `tcp://HOST:PORT`, `tls://HOST:PORT`, `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`,
 /// `rediss://…`, `ws://HOST[:PORT]/PATH` or `wss://…`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ChannelUrl {
