@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory, servers, Hurl, Prometheus and a browser for the tests, mdBook for `make docs`, and
-# valgrind for `make instructions-check`: tools/install.sh [TOOL …], without names all of them but those of $large.
+# Installs load tools for the laboratory, servers, Hurl, Prometheus and a browser for the tests, mdBook for `make docs`,
+# valgrind for `make instructions-check`, umoci and rpmbuild for `make dist`: tools/install.sh [TOOL …], without names all of them but those of $large.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -29,6 +29,8 @@ install_wrk() { from_apt wrk wrk; }
 install_tmux() { from_apt tmux tmux; }
 install_h2load() { from_apt h2load nghttp2-client; }
 install_valgrind() { from_apt valgrind valgrind; }
+install_umoci() { from_apt umoci umoci; }
+install_rpmbuild() { from_apt rpmbuild rpm; }
 
 install_k6() {
     if says "v$k6_version" "$folder/bin/k6" version; then return; fi

@@ -51,9 +51,10 @@ impl Variables {
 
     /// Writes a body: JSON with its placeholders, or any other text on one line.
     pub(super) fn body(&mut self, text: &str) -> String {
-        let filled = in_json(text);
-        if hurl::is_plain_json(&filled) {
-            return self.written(text.trim(), str::to_owned);
+        let json = self.written(text.trim(), str::to_owned);
+        // A brace right before a placeholder would be read as a part of it.
+        if hurl::is_plain_json(&in_json(text)) && !json.contains("{{{") {
+            return json;
         }
         format!("`{}`", self.written(text, hurl::quoted_part))
     }
@@ -98,4 +99,20 @@ fn in_json(text: &str) -> String {
         from = found.end;
     }
     out + &text[from..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brace_before_a_placeholder_is_no_part_of_it() {
+        for (text, written) in [
+            (r#"{"size":{{size}}}"#, r#"{"size":{{size}}}"#),
+            (r#"{"set":"{{{size}}}"}"#, r#"`{"set":"\u{7b}{{size}}}"}`"#),
+            ("{{{size}}}", r"`\u{7b}{{size}}}`"),
+        ] {
+            assert_eq!(Variables::default().body(text), written, "{text}");
+        }
+    }
 }
