@@ -36,6 +36,7 @@ impl Gating {
     /// # Errors
     /// If a file is a folder or its folder is missing, or if `--github` has no page.
     pub(crate) fn resolve(args: GateArgs) -> Result<Gating> {
+        args.refuse_empty_goodput()?;
         let github = if args.github { Some(github_page()?) } else { None };
         for (flag, file) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
             file.as_deref().map_or(Ok(()), |file| check_place(flag, file))?;

@@ -51,12 +51,11 @@ pub struct ProbeLine {
     pub requests: u64,
     /// Number of requests without an answer, or with an error status.
     pub errors: u64,
-    /// Percentile of the first objective with a percentile, nanoseconds.
-    pub value_ns: Option<u64>,
-    /// Lower end of its 95 % confidence interval.
-    pub low_ns: Option<u64>,
-    /// Upper end of its 95 % confidence interval.
-    pub high_ns: Option<u64>,
+    /// Percentile of the first objective with a percentile.
+    #[serde(flatten)]
+    pub figures: ProbeFigures,
+    /// Evidence by objective.
+    pub objectives: Vec<ObjectiveLine>,
     /// Folder of the run.
     pub run: Option<String>,
     /// True if the time limit ended the probe before it had a result.
@@ -65,6 +64,56 @@ pub struct ProbeLine {
     /// Note on the probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Percentile of a probe.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+pub struct ProbeFigures {
+    /// Value, nanoseconds.
+    pub value_ns: Option<u64>,
+    /// Lower end of its 95 % confidence interval.
+    pub low_ns: Option<u64>,
+    /// Upper end of its 95 % confidence interval.
+    pub high_ns: Option<u64>,
+}
+
+/// Evidence of a probe about one objective.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ObjectiveLine {
+    /// The objective.
+    pub slo: String,
+    /// Result for this objective alone.
+    pub answer: Answer,
+    /// Number of requests, streams or gaps that count.
+    pub counted: u64,
+    /// Number of bad ones among them.
+    pub bad: u64,
+    /// Share that may be bad.
+    pub allowed: f64,
+    /// The percentile in nanoseconds, if the objective limits one.
+    pub value_ns: Option<u64>,
+}
+
+impl ObjectiveLine {
+    /// The evidence in words: `ttft p99 < 200ms: 4.1 % of 812 were not, and 1 % may be`.
+    fn in_words(&self) -> String {
+        let share = self.bad as f64 / self.counted.max(1) as f64;
+        format!(
+            "{}: {} of {} missed it, and {} may",
+            self.slo,
+            number::share(share),
+            number::count(self.counted),
+            number::share(self.allowed)
+        )
+    }
+}
+
+impl ProbeLine {
+    /// Returns the objectives that the probe refuted. A single objective needs no name.
+    fn broken(&self) -> impl Iterator<Item = &ObjectiveLine> {
+        let several = self.objectives.len() > 1;
+        self.objectives.iter().filter(move |objective| several && objective.answer == Answer::Misses)
+    }
 }
 
 impl CapacityReport {
@@ -107,7 +156,9 @@ impl CapacityReport {
 pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     let mut text = String::new();
     push_lines(&mut text, &headline(report), style);
-    for sentence in [about(report), ends(report), doubt(report)].into_iter().flatten().chain(report.notes()) {
+    for sentence in
+        [about(report), what_broke(report), ends(report), doubt(report)].into_iter().flatten().chain(report.notes())
+    {
         push_lines(&mut text, &sentence, style);
     }
     if !report.probes.is_empty() {
@@ -128,8 +179,9 @@ pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
 
 /// Returns one line for a finished probe.
 pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
-    let value = probe.value_ns.map_or(String::new(), |ns| format!(", {}", number::time(ns)));
-    let note = probe.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+    let value = probe.figures.value_ns.map_or(String::new(), |ns| format!(", {}", number::time(ns)));
+    let note = probe.broken().map(ObjectiveLine::in_words).chain(probe.note.clone()).collect::<Vec<_>>().join("; ");
+    let note = if note.is_empty() { note } else { format!(": {note}") };
     let line = format!(
         "{} {}{value} after {}{note}",
         number::rate(probe.rate),
@@ -182,6 +234,15 @@ fn about(report: &CapacityReport) -> Option<String> {
         number::rate(low),
         number::rate(high)
     ))
+}
+
+/// Names the objectives that the refuted rate broke, if there are several, with the evidence.
+fn what_broke(report: &CapacityReport) -> Option<String> {
+    let (rate, _) = report.refuted?;
+    let probes = report.probes.iter().rev().filter(|probe| probe.rate == rate && probe.answer == Answer::Misses);
+    let broken: Vec<String> = probes.flat_map(ProbeLine::broken).map(ObjectiveLine::in_words).collect();
+    let broken = broken.first().map(|_| broken.join("; "))?;
+    Some(format!("Refuted at {} by {broken}.", number::rate(rate)))
 }
 
 /// Names the ends of the search, unless the headline does.
@@ -249,13 +310,15 @@ fn row(probe: &ProbeLine, style: Style) -> Vec<String> {
         Purpose::ConfirmUpper => "again, from above",
         Purpose::ConfirmLower => "again, from below",
     };
+    let how = if probe.cut_off { "cut off by the time" } else { again };
+    let broken = probe.broken().map(|objective| objective.slo.as_str());
     vec![
         number::rate(probe.rate),
         style.emphasize(emphasis, answer_word(probe.answer)),
-        probe.value_ns.map_or("–".to_owned(), number::time),
-        number::time_range(probe.low_ns, probe.high_ns),
+        probe.figures.value_ns.map_or("–".to_owned(), number::time),
+        number::time_range(probe.figures.low_ns, probe.figures.high_ns),
         number::count(probe.requests),
-        if probe.cut_off { "cut off by the time" } else { again }.to_owned(),
+        broken.chain([how]).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "),
     ]
 }
 
@@ -298,9 +361,8 @@ mod unit {
             seconds: 10.0,
             requests: 2_000,
             errors: 900,
-            value_ns: None,
-            low_ns: None,
-            high_ns: None,
+            figures: ProbeFigures::default(),
+            objectives: Vec::new(),
             run: None,
             cut_off: false,
             note: None,

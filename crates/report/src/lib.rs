@@ -64,7 +64,7 @@ pub mod words;
 pub use audit::{
     AuditReport, AuditWords, CorrectReport, audit_json, audit_text, audit_words, correct_json, correct_text,
 };
-pub use capacity::{CapacityReport, ProbeLine, capacity_line, capacity_text};
+pub use capacity::{CapacityReport, ObjectiveLine, ProbeFigures, ProbeLine, capacity_line, capacity_text};
 pub use capacity_json::capacity_json;
 pub use compare::{
     CompareReport, CompareWords, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text, compare_words,

@@ -28,8 +28,9 @@ pub use facts::{
     Scrape, ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts, SessionPart,
     SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, SpanBooks,
     StampBooks, StampUnit, StartFacts, StatedQuantile, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind,
-    StreamReading, StreamTally, StreamTime, StreamTimes, StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing,
-    TokenCounts, TraceFacts, UniqueNames, UnmeasuredContent, first_failed, split_origin,
+    StreamReading, StreamRow, StreamRowBooks, StreamRows, StreamTally, StreamTime, StreamTimes, StripeFacts,
+    TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts, TraceFacts, UniqueNames, UnmeasuredContent,
+    first_failed, split_origin,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,

@@ -1,4 +1,4 @@
-use truetail_run::StreamFacts;
+use truetail_run::{StreamFacts, StreamRows};
 
 use crate::found::StreamResults;
 use crate::options::StreamOptions;
@@ -8,12 +8,16 @@ use crate::uncounted::Waiting;
 #[derive(Debug)]
 pub(crate) struct CombinedResults {
     pub(crate) facts: StreamFacts,
+    /// Times and counts by intended start. During the run an ended stream is in them after a tenth of a second, or with
+    /// the next end.
+    pub(crate) rows: StreamRows,
     /// Answers whose tokens a tokenizer counts after the load.
     pub(crate) waiting: Vec<Waiting>,
 }
 
 impl CombinedResults {
     pub(crate) fn new(options: &StreamOptions) -> CombinedResults {
-        CombinedResults { facts: StreamResults::new(options).facts(options), waiting: Vec::new() }
+        let facts = StreamResults::new(options).facts(options);
+        CombinedResults { facts, rows: StreamRows::default(), waiting: Vec::new() }
     }
 }

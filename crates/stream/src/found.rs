@@ -1,8 +1,8 @@
 use truetail_model::record::{CompactHistogram, Histogram};
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    GapMap, LlmFacts, StampBooks, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
-    StreamTimes,
+    GapMap, LlmFacts, StampBooks, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamRowBooks, StreamRows,
+    StreamTally, StreamTime, StreamTimes,
 };
 
 use crate::options::StreamOptions;
@@ -29,6 +29,17 @@ pub(crate) struct StreamResults {
     /// Data for charts.
     pub(crate) detail: StreamDetail,
     times: [Histogram; StreamTime::ALL.len()],
+    by_start: ByStart,
+}
+
+/// The same times and counts, by the intended starts of the streams.
+#[derive(Default, Debug)]
+struct ByStart {
+    rows: StreamRows,
+    /// Intended start of the stream under way.
+    start: Timestamp,
+    /// Counts that are in the rows.
+    counted: StreamRowBooks,
 }
 
 impl StreamResults {
@@ -52,12 +63,48 @@ impl StreamResults {
             }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },
             times: StreamTime::ALL.map(room),
+            by_start: ByStart::default(),
         }
+    }
+
+    /// Sets the intended start of the stream that the next records are about.
+    #[inline]
+    pub(crate) fn of_stream(&mut self, intended_start: Timestamp) {
+        self.by_start.start = intended_start;
     }
 
     #[inline]
     pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
         self.times[time as usize].record(value);
+        self.by_start.rows.record(self.by_start.start, time, value);
+    }
+
+    /// Adds the counts that have grown to the row of the stream under way.
+    pub(crate) fn settle(&mut self) {
+        let now = self.row_books();
+        let grown = now.since(&self.by_start.counted);
+        self.by_start.counted = now;
+        if grown != StreamRowBooks::default() {
+            self.by_start.rows.at(self.by_start.start).books.add(&grown);
+        }
+    }
+
+    fn row_books(&self) -> StreamRowBooks {
+        let slo = self.llm.as_ref().and_then(|llm| llm.slo.as_ref());
+        StreamRowBooks {
+            ended: self.tally.planned,
+            complete: self.tally.complete,
+            met: slo.map_or(0, |slo| slo.met),
+            cannot_tell: slo.map_or(0, |slo| slo.cannot_tell),
+            unknown_first_content: self.llm.as_ref().map_or(0, |llm| llm.unmeasured.first_content),
+            unknown_content_gaps: self.llm.as_ref().map_or(0, |llm| llm.unmeasured.gaps),
+            unknown_time_per_output_token: self.llm.as_ref().map_or(0, |llm| llm.tokens.unknown_time_per_output_token),
+        }
+    }
+
+    /// Returns the rows since the last call, by intended start.
+    pub(crate) fn take_rows(&mut self) -> StreamRows {
+        std::mem::take(&mut self.by_start.rows)
     }
 
     /// Returns the results in their final form.

@@ -229,7 +229,7 @@ impl LlmAnswer {
         self.marks.has_error
     }
 
-    /// Returns true if each choice has an end of its own, whatever mark ends the stream.
+    /// Returns true if each choice has ended, whatever mark ends the stream.
     pub(crate) fn is_finished(&self) -> bool {
         !self.choices.finished.is_empty() && self.choices.seen.without(self.choices.finished).is_empty()
     }

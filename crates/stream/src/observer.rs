@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, FieldList};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EventMarks, StreamEnding, StreamKind};
 
 use crate::all_found::CombinedResults;
@@ -17,6 +17,9 @@ use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
+
+/// Time between two additions to the rows of all workers.
+const ROWS_EVERY: Nanos = Nanos::from_millis(100);
 
 /// Parser of the events of one answer.
 #[derive(Debug)]
@@ -112,6 +115,8 @@ pub(crate) struct StreamObserver {
     fields: FieldList,
     idle: IdleWatch,
     now: ReadInstant,
+    /// Instant of the last addition to the rows of all workers.
+    rows_given: Timestamp,
 }
 
 impl StreamObserver {
@@ -134,6 +139,7 @@ impl StreamObserver {
             fields: FieldList::default(),
             idle: IdleWatch::default(),
             now: ReadInstant { number: 0, at: Timestamp::ZERO },
+            rows_given: Timestamp::ZERO,
         }
     }
 
@@ -173,7 +179,19 @@ impl StreamObserver {
                 answer.count(ended, None, llm, found);
             }
         }
+        self.found.settle();
         Some(ending)
+    }
+
+    /// Adds the rows to the sum over all workers, unless that was done a moment ago. So looks at the run in progress
+    /// cost a lock ten times a second, and not one for each request.
+    fn give_rows(&mut self, now: Timestamp) {
+        if now.since(self.rows_given) < ROWS_EVERY {
+            return;
+        }
+        self.rows_given = now;
+        let rows = self.found.take_rows();
+        self.all_found.lock().unwrap_or_else(PoisonError::into_inner).rows.merge(&rows);
     }
 
     /// Offers the stream of a request that was sent to the sample.
@@ -249,6 +267,9 @@ impl AnswerReader for StreamObserver {
                     None => {}
                 }
             });
+            if options.llm.is_some() {
+                found.settle();
+            }
         }
     }
 
@@ -297,6 +318,7 @@ impl AnswerReader for StreamObserver {
         if let Some(ending) = ending.filter(|_| was_sent) {
             self.sample(request, first_content, ending, span);
         }
+        self.give_rows(ended.end);
     }
 
     fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
@@ -313,6 +335,7 @@ impl AnswerReader for StreamObserver {
         let facts = self.found.facts(&self.options);
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
+        all.rows.merge(&self.found.take_rows());
         all.waiting.append(&mut self.uncounted.waiting);
     }
 }

@@ -150,6 +150,7 @@ impl Clocks {
         if !self.is_measured {
             return;
         }
+        found.of_stream(self.intended_start);
         found.events += 1;
         match before {
             None => found.record(StreamTime::FirstEvent, now.at.since(self.intended_start)),
@@ -178,6 +179,7 @@ impl Clocks {
         found: &mut StreamResults,
     ) -> StreamEnding {
         let ending = self.ending(outcome, is_complete);
+        found.of_stream(self.intended_start);
         found.tally.count(ending);
         let Some(last) = self.last else {
             let waited = end.since(self.intended_start);

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
 use truetail_model::time::Timestamp;
-use truetail_run::{StreamFacts, StreamKind};
+use truetail_run::{StreamFacts, StreamKind, StreamRows};
 
 use crate::all_found::CombinedResults;
 use crate::found::StreamResults;
@@ -54,6 +54,17 @@ impl StreamRun {
             }
             Box::new(StreamObserver::new(run.options.clone(), asking, run.measure_from, found))
         })
+    }
+
+    /// Returns the streams so far by intended start, except for ends of the last tenth of a second. After the
+    /// run all are in them.
+    pub fn rows(&self) -> StreamRows {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).rows.clone()
+    }
+
+    /// Forgets the results, so that another run can be observed. Observers of an earlier run must have ended.
+    pub fn restart(&self) {
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = CombinedResults::new(&self.options);
     }
 
     /// Returns the results. Call it after the run: a tokenizer does its work now.

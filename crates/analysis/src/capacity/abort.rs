@@ -15,6 +15,7 @@ use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 
 use super::evidence::Evidence;
 use super::objective::{BadRequest, Objective};
+use super::run_sample::SoFar;
 use super::sample::Sample;
 use crate::gates::{Clause, FailIf, Gate, GateError, mirrored};
 
@@ -52,7 +53,9 @@ impl FromStr for AbortRule {
         let clause = Clause::parse(text).map_err(GateError)?;
         let refuse = |why: String| Err(GateError(format!("'{quoted}' {why}")));
         let takes = "--abort-on takes error-rate, unanswered, or a percentile of a time";
-        let Some((bad, allowed)) = BadRequest::counted_in(&clause, clause.or_equal) else {
+        let counted = BadRequest::counted_in(&clause, clause.or_equal);
+        let counted = counted.filter(|(bad, _)| !matches!(bad, BadRequest::OfStreams(_)));
+        let Some((bad, allowed)) = counted else {
             return refuse(format!("cannot end a run early; {takes}"));
         };
         if !clause.upward {
@@ -91,7 +94,7 @@ impl AbortRule {
         let how = match self.objective.bad() {
             BadRequest::Slow { .. } => "took longer or were not answered",
             BadRequest::Failed => "failed",
-            BadRequest::Unanswered => "were not answered",
+            BadRequest::Unanswered | BadRequest::OfStreams(_) => "were not answered",
         };
         let requests = sample.whole.requests + sample.overdue;
         let share = (sample.whole.bad + sample.overdue) as f64 / requests.max(1) as f64;
@@ -119,7 +122,7 @@ impl AbortWatch {
 
     /// Intended start before which every request can be judged at `now`.
     pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
-        let each = self.rules.iter().map(|rule| rule.objective.judged_before(snapshot, now));
+        let each = self.rules.iter().map(|rule| rule.objective.judged_before(SoFar { snapshot, streams: None }, now));
         each.min().unwrap_or_default()
     }
 
@@ -130,7 +133,7 @@ impl AbortWatch {
         self.next = Nanos(measured.0.saturating_add((measured.0 / GROWTH).max(NANOS_PER_SECOND)));
         let level = level_of(self.looks) / self.rules.len().max(1) as f64;
         self.rules.iter().find_map(|rule| {
-            let sample = rule.objective.sample_so_far(snapshot, before, due);
+            let sample = rule.objective.sample_so_far(SoFar { snapshot, streams: None }, before, due);
             rule.is_met(&sample, level, self.planned).then(|| rule.describe(&sample))
         })
     }

@@ -25,6 +25,19 @@ pub struct ProbeState {
     pub backlog_grows: bool,
 }
 
+/// Evidence of a probe about one objective.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ObjectiveEvidence {
+    /// Answer about this objective alone.
+    pub answer: Answer,
+    /// Number of requests, streams or gaps that ended or are surely bad, after the first tenth of the probe.
+    pub counted: u64,
+    /// Number of bad ones among them.
+    pub bad: u64,
+    /// Share that may be bad, in (0, 1).
+    pub allowed: f64,
+}
+
 /// Judges one probe during its run.
 #[derive(Clone, Debug)]
 pub struct ProbeJudge {
@@ -33,6 +46,8 @@ pub struct ProbeJudge {
     purpose: Purpose,
     give_up_from: Nanos,
     last: Option<ProbeState>,
+    /// Evidence of the last look, by objective.
+    evidence: Vec<ObjectiveEvidence>,
 }
 
 impl ProbeJudge {
@@ -44,6 +59,7 @@ impl ProbeJudge {
             purpose: trial.purpose,
             give_up_from: Nanos(trial.shortest.0.saturating_mul(GIVE_UP_AFTER)),
             last: None,
+            evidence: Vec::new(),
         }
     }
 
@@ -67,6 +83,16 @@ impl ProbeJudge {
         ratios.max_by(f64::total_cmp)
     }
 
+    /// Evidence of the last look, in the order of the objectives. Empty before a look.
+    pub fn each_objective(&self) -> &[ObjectiveEvidence] {
+        &self.evidence
+    }
+
+    /// Returns true if the backlog kept growing at the last look.
+    pub fn backlog_grows(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.backlog_grows)
+    }
+
     /// Returns true if the service does the opposite of what the probe should prove. Giving up then only costs time.
     fn is_beyond_the_limit(&self) -> bool {
         match self.purpose {
@@ -81,11 +107,29 @@ impl ProbeJudge {
         if self.purpose == Purpose::Bracket { evidence.for_search() } else { evidence }
     }
 
+    /// Evidence about one objective. Without a `level` nothing is decided.
+    fn each(&self, sample: &Sample, allowed: f64, level: f64) -> ObjectiveEvidence {
+        let shared = level / self.allowed.len().max(1) as f64;
+        let answer = match level > 0.0 {
+            true if self.evidence(sample, allowed, shared).misses() => Answer::Misses,
+            true if self.evidence(sample, allowed, level).meets() => Answer::Meets,
+            _ => Answer::Open,
+        };
+        let bad = sample.stretches.iter().map(|stretch| stretch.bad).sum::<u64>() + sample.overdue;
+        ObjectiveEvidence { answer, counted: sample.requests() + sample.overdue, bad, allowed }
+    }
+
     fn decide(&mut self, look: &ProbeState) -> Option<Answer> {
+        let level = if look.backlog_grows { 0.0 } else { self.looks.take(look.elapsed) };
+        self.evidence = look
+            .samples
+            .iter()
+            .zip(&self.allowed)
+            .map(|(sample, allowed)| self.each(sample, *allowed, level))
+            .collect();
         if look.backlog_grows {
             return Some(Answer::Misses);
         }
-        let level = self.looks.take(look.elapsed);
         if level <= 0.0 {
             return None;
         }

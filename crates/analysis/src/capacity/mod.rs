@@ -6,6 +6,7 @@
 //! | module | content |
 //! |---|---|
 //! | `objective` | an objective such as `p99 < 50ms`: the bad requests and their allowed share |
+//! | `stream_limit` | bad streams, and bad values of streams |
 //! | `sample` | the bad requests of a probe, by stretch |
 //! | `run_sample` | the bad requests of a run, by stretch |
 //! | `evidence` | evidence that fewer or more requests than allowed are bad |
@@ -30,14 +31,18 @@ mod rates;
 mod run_sample;
 mod sample;
 mod search;
+mod stream_limit;
+#[cfg(test)]
+mod stream_tests;
 #[cfg(test)]
 mod tests;
 
 pub use abort::{AbortRule, AbortWatch};
 pub use answer::Answer;
-pub use judge::{ProbeJudge, ProbeState, is_spoilt};
+pub use judge::{ObjectiveEvidence, ProbeJudge, ProbeState, is_spoilt};
 pub use limit_estimate::LimitEstimate;
 pub use objective::{Objective, ObjectiveError};
 pub use probe_spec::{FinishedProbe, ProbeSpec, Purpose};
+pub use run_sample::SoFar;
 pub use sample::{Sample, Stretch};
 pub use search::{Search, SearchLimits, SearchState, Step};

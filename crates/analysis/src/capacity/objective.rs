@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use truetail_model::record::{Metric, Outcome, RequestRecord};
 
-use crate::gates::{Clause, Subject, wrong_polarity};
+use truetail_run::{Quantile, Run};
+
+use super::stream_limit::StreamLimit;
+use crate::gates::{Clause, Gate, Subject, wrong_polarity};
 
 /// An objective of a service, such as `p99 < 50ms` or `error-rate < 0.1%`.
 ///
@@ -31,6 +34,8 @@ pub(super) enum BadRequest {
     Failed,
     /// Requests without an answer.
     Unanswered,
+    /// Streams, or values of streams.
+    OfStreams(StreamLimit),
 }
 
 /// Reason why a text is not an objective. One line that quotes the text.
@@ -55,28 +60,34 @@ impl fmt::Display for Objective {
 impl FromStr for Objective {
     type Err = ObjectiveError;
 
-    /// Parses `METRIC < LIMIT` or `METRIC <= LIMIT`. METRIC is a percentile of a time, `error-rate` or `unanswered`.
+    /// Parses `METRIC < LIMIT` or `METRIC <= LIMIT`. METRIC is a percentile of a time, `error-rate`, `unanswered` or
+    /// `incomplete-streams`. Also parses `goodput > LIMIT`.
     fn from_str(text: &str) -> Result<Objective, ObjectiveError> {
         let quoted = text.trim();
         let clause = Clause::parse(text).map_err(ObjectiveError)?;
         let refuse = |why: &str| Err(ObjectiveError(format!("'{quoted}': {why}")));
-        if clause.upward && clause.subject != Subject::Throughput {
+        let good_is_large = clause.subject == Subject::Goodput;
+        if clause.upward != good_is_large && clause.subject != Subject::Throughput {
             return Err(ObjectiveError(wrong_polarity("--slo", text, "is not met by a good service")));
         }
         if clause.has_target {
             return refuse("an objective is about all requests; leave {…} out");
         }
         match clause.subject {
-            Subject::Quantile(_, q) if q >= 1.0 => {
+            Subject::Quantile(_, q) | Subject::StreamQuantile(_, q) if q >= 1.0 => {
                 return refuse("the largest time grows with the length of a probe; use p99.9");
             }
             Subject::Mean => return refuse("a mean cannot be proven by counting requests; use a percentile"),
             Subject::CheckFailures => return refuse("checks are not part of a search; use error-rate"),
             Subject::Sessions => return refuse("sessions are not part of a search; use p99 or first-byte"),
             Subject::Events => return refuse("events are not part of a search; use p99 or error-rate"),
-            Subject::Streams => return refuse("streams are not part of a search; use p99 or first-byte"),
             Subject::Throughput => return refuse("the search itself finds the throughput; use p99 or error-rate"),
-            Subject::Quantile(..) | Subject::ErrorRate | Subject::Unanswered => {}
+            Subject::Quantile(..)
+            | Subject::StreamQuantile(..)
+            | Subject::ErrorRate
+            | Subject::Unanswered
+            | Subject::IncompleteStreams
+            | Subject::Goodput => {}
         }
         // '< 50ms' makes 50 ms bad, '<= 50ms' does not.
         let (bad, allowed) = BadRequest::counted_in(&clause, !clause.or_equal).expect("other subjects are refused");
@@ -96,12 +107,12 @@ impl BadRequest {
             Subject::Quantile(metric, q) => Some((BadRequest::Slow { metric, from_ns: first_bad }, 1.0 - q)),
             Subject::ErrorRate => Some((BadRequest::Failed, clause.limit)),
             Subject::Unanswered => Some((BadRequest::Unanswered, clause.limit)),
-            Subject::Mean
-            | Subject::CheckFailures
-            | Subject::Throughput
-            | Subject::Streams
-            | Subject::Sessions
-            | Subject::Events => None,
+            Subject::StreamQuantile(metric, q) => {
+                Some((BadRequest::OfStreams(StreamLimit::Time { metric, from_ns: first_bad }), 1.0 - q))
+            }
+            Subject::IncompleteStreams => Some((BadRequest::OfStreams(StreamLimit::Incomplete), clause.limit)),
+            Subject::Goodput => Some((BadRequest::OfStreams(StreamLimit::Goodput), 1.0 - clause.limit)),
+            Subject::Mean | Subject::CheckFailures | Subject::Throughput | Subject::Sessions | Subject::Events => None,
         }
     }
 }
@@ -116,19 +127,52 @@ impl Objective {
         self.allowed
     }
 
-    /// Metric and quantile in (0, 1), if the objective limits a time.
-    pub fn quantile(&self) -> Option<(Metric, f64)> {
+    /// Name of the limited percentile, such as `ttft p99`; `None` unless the objective limits a time.
+    pub fn time_name(&self) -> Option<&str> {
+        let name = self.text.split('<').next().map(str::trim)?;
         match self.bad {
-            BadRequest::Slow { metric, .. } => Some((metric, 1.0 - self.allowed)),
-            BadRequest::Failed | BadRequest::Unanswered => None,
+            BadRequest::Slow { .. } | BadRequest::OfStreams(StreamLimit::Time { .. }) => Some(name),
+            BadRequest::Failed | BadRequest::Unanswered | BadRequest::OfStreams(_) => None,
         }
     }
 
-    /// Limit in nanoseconds, if the objective limits a time. Requests are bad from this time on.
+    /// The limited percentile in a run; `None` unless the objective limits a time.
+    pub fn quantile_in(&self, run: &Run) -> Option<Quantile> {
+        let q = 1.0 - self.allowed;
+        match self.bad {
+            BadRequest::Slow { metric, .. } => Some(crate::quantile(run, metric, q)),
+            BadRequest::OfStreams(StreamLimit::Time { metric, .. }) => {
+                Some(metric.quantile(run.facts.stream.as_ref()?, q))
+            }
+            BadRequest::Failed | BadRequest::Unanswered | BadRequest::OfStreams(_) => None,
+        }
+    }
+
+    /// Returns true if the objective is about streams.
+    pub fn is_about_streams(&self) -> bool {
+        matches!(self.bad, BadRequest::OfStreams(_))
+    }
+
+    /// Returns true if the objective is about language models.
+    pub fn is_about_llm(&self) -> bool {
+        matches!(self.bad, BadRequest::OfStreams(limit) if limit.is_about_llm())
+    }
+
+    /// Returns true if the objective is about goodput, which needs objectives of each request.
+    pub fn is_about_goodput(&self) -> bool {
+        self.bad == BadRequest::OfStreams(StreamLimit::Goodput)
+    }
+
+    /// Returns the objective of each request that has this limit; see [`Gate::for_each_request`].
+    pub fn for_each_request(&self) -> Option<String> {
+        self.text.parse::<Gate>().ok()?.for_each_request()
+    }
+
+    /// Limit in nanoseconds, if the objective limits a time of requests. Requests are bad from this time on.
     pub fn limit_ns(&self) -> Option<u64> {
         match self.bad {
             BadRequest::Slow { from_ns, .. } => Some(from_ns),
-            BadRequest::Failed | BadRequest::Unanswered => None,
+            BadRequest::Failed | BadRequest::Unanswered | BadRequest::OfStreams(_) => None,
         }
     }
 
@@ -152,6 +196,7 @@ impl Objective {
             BadRequest::Slow { metric, .. } => metric.value(record).map(|time| time.0),
             BadRequest::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
             BadRequest::Unanswered => Some(if record.outcome.is_response() { 0 } else { u64::MAX }),
+            BadRequest::OfStreams(_) => None,
         }
     }
 

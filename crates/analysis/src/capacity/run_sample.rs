@@ -2,25 +2,51 @@
 
 use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, RequestRecord, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
-use truetail_run::Run;
+use truetail_run::{Run, StreamRows, StreamTime};
 
 use super::objective::{BadRequest, Objective};
-use super::sample::{Sample, Stretch};
+use super::sample::{Sample, Stretch, below_bucket};
 use crate::confidence_interval::less_rare;
 
 /// Delay until the result of a request is in the records.
 const RECORDED_AFTER: Nanos = Nanos::from_millis(250);
 
+/// Records of a run in progress.
+#[derive(Clone, Copy, Debug)]
+pub struct SoFar<'a> {
+    /// Requests.
+    pub snapshot: &'a Snapshot,
+    /// Streams by their intended starts; `None` if answers are not read as streams.
+    pub streams: Option<&'a StreamRows>,
+}
+
 impl Objective {
-    /// Sample of a run for this objective: its single requests if all were kept, otherwise its intervals.
-    pub fn sample(&self, run: &Run) -> Sample {
-        self.sample_before(&run.snapshot, Timestamp::NEVER)
+    /// Sample of a run for this objective: its single requests if all were kept, otherwise its intervals. An objective
+    /// about streams needs `streams`, and has an empty sample without them.
+    pub fn sample(&self, run: &Run, streams: Option<&StreamRows>) -> Sample {
+        match self.bad() {
+            BadRequest::OfStreams(limit) => {
+                streams.map_or(Sample::default(), |rows| limit.sample(rows, Timestamp::NEVER, self.allowed()))
+            }
+            _ => self.sample_before(&run.snapshot, Timestamp::NEVER),
+        }
     }
 
     /// Returns the time before which requests of an unfinished run can be judged. Later ones may turn out slow.
-    pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
+    ///
+    /// Streams take long, and some of their values are known only at their end. So younger streams are left out: the
+    /// ones that began later than the longest complete stream so far takes, up to half of the run.
+    pub fn judged_before(&self, so_far: SoFar<'_>, now: Timestamp) -> Timestamp {
+        let snapshot = so_far.snapshot;
         let wait = match self.bad() {
             BadRequest::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),
+            BadRequest::OfStreams(_) => {
+                let Some(rows) = so_far.streams else { return now };
+                let longest = rows.sum().times.get(StreamTime::LastEvent).max().unwrap_or_default();
+                let wait = longest.0.min(now.0 / 2).saturating_add(RECORDED_AFTER.0);
+                let width = rows.width().0;
+                return Timestamp(now.0.saturating_sub(wait) / width * width);
+            }
             BadRequest::Slow { .. } | BadRequest::Failed | BadRequest::Unanswered => RECORDED_AFTER.0,
         };
         let before = Timestamp(now.0.saturating_sub(wait));
@@ -33,11 +59,16 @@ impl Objective {
 
     /// Sample of an unfinished run: the requests intended before `before`, which are `due` in number. For response
     /// times, a request that has not ended by then is bad; see [`Objective::judged_before`].
-    pub fn sample_so_far(&self, snapshot: &Snapshot, before: Timestamp, due: u64) -> Sample {
+    pub fn sample_so_far(&self, so_far: SoFar<'_>, before: Timestamp, due: u64) -> Sample {
+        if let BadRequest::OfStreams(limit) = self.bad() {
+            let of = |rows| limit.sample_so_far(rows, before, due, self.allowed());
+            return so_far.streams.map_or(Sample::default(), of);
+        }
+        let snapshot = so_far.snapshot;
         let outstanding = due.saturating_sub(ended_before(snapshot, before));
         let overdue = match self.bad() {
             BadRequest::Slow { metric: Metric::ResponseTime, .. } => outstanding,
-            BadRequest::Slow { .. } | BadRequest::Failed | BadRequest::Unanswered => 0,
+            _ => 0,
         };
         Sample { outstanding, overdue, ..self.sample_before(snapshot, before) }
     }
@@ -72,6 +103,7 @@ impl Objective {
                 let rows = whole_rows(&snapshot.intervals, before);
                 rows.iter().map(|row| slow(row, metric, from_ns, near_from)).collect()
             }
+            BadRequest::OfStreams(_) => Vec::new(),
             BadRequest::Failed | BadRequest::Unanswered => {
                 let error_statuses = self.bad() == BadRequest::Failed;
                 whole_rows(&snapshot.books, before).iter().map(|row| failed(row, error_statuses)).collect()
@@ -111,11 +143,6 @@ fn slow(row: &Distributions, metric: Metric, from_ns: u64, near_from: u64) -> St
         surely_bad: beyond(if bracketed { Metric::WithoutGenerator } else { metric }, from_ns),
         near: beyond(metric, below_bucket(near_from)),
     }
-}
-
-/// Lowest possible start of the bucket that holds `value`. Buckets are a thousandth wide.
-fn below_bucket(value: u64) -> u64 {
-    value - value / 1_024
 }
 
 fn failed(row: &IntervalBooks, error_statuses: bool) -> Stretch {

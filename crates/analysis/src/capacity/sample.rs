@@ -85,12 +85,22 @@ impl Sample {
 }
 
 impl Stretch {
+    /// Counts `bad` of `requests`, and it is not known whether `unknown` of these are bad.
+    pub(super) fn of_share(requests: u64, bad: u64, unknown: u64) -> Stretch {
+        Stretch { requests, bad, surely_bad: bad.saturating_sub(unknown), near: bad }
+    }
+
     fn add(&mut self, other: &Stretch) {
         self.requests += other.requests;
         self.bad += other.bad;
         self.surely_bad += other.surely_bad;
         self.near += other.near;
     }
+}
+
+/// Lowest possible start of the bucket that holds `value`. Buckets are a thousandth wide.
+pub(super) fn below_bucket(value: u64) -> u64 {
+    value - value / 1_024
 }
 
 /// Smallest level that at most ten times the allowed share of requests reaches, at least 1.

@@ -4,6 +4,7 @@ use truetail_model::record::Metric;
 
 use super::grammar;
 use super::metric::{GateMetric, Operator, Statistic};
+use crate::streams::StreamMetric;
 
 /// Subject of a gate. [`GateMetric`] explains the variants.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,7 +16,10 @@ pub(crate) enum Subject {
     Unanswered,
     CheckFailures,
     Throughput,
-    Streams,
+    /// A quantile of a time of streams, as in `Quantile`.
+    StreamQuantile(StreamMetric, f64),
+    IncompleteStreams,
+    Goodput,
     Sessions,
     Events,
 }
@@ -42,12 +46,14 @@ impl Clause {
         let parsed = grammar::parse(text)?;
         let subject = match parsed.metric {
             GateMetric::Time(kind, Statistic::Quantile(q)) => Subject::Quantile(kind.metric(), q),
-            GateMetric::Time(_, Statistic::Mean) => Subject::Mean,
+            GateMetric::StreamTime(metric, Statistic::Quantile(q)) => Subject::StreamQuantile(metric, q),
+            GateMetric::Time(_, Statistic::Mean) | GateMetric::StreamTime(_, Statistic::Mean) => Subject::Mean,
             GateMetric::ErrorRate => Subject::ErrorRate,
             GateMetric::Unanswered => Subject::Unanswered,
             GateMetric::CheckFailures => Subject::CheckFailures,
             GateMetric::Throughput => Subject::Throughput,
-            GateMetric::StreamTime(..) | GateMetric::IncompleteStreams => Subject::Streams,
+            GateMetric::IncompleteStreams => Subject::IncompleteStreams,
+            GateMetric::Goodput => Subject::Goodput,
             GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => Subject::Sessions,
             GateMetric::Recovery | GateMetric::Harmed => Subject::Events,
         };

@@ -51,6 +51,10 @@ pub(super) enum Doubt {
     NoSessions,
     /// Answers were not read as answers of a language model.
     NoLlm,
+    /// No objective of each request was set.
+    NoGoodput,
+    /// It is not known whether these answers met the objectives of each request.
+    GoodputUnknown { answers: u64 },
     /// The time per output token of some answers is unknown.
     TokensUnknown { answers: u64 },
     /// Some times of language models are unknown, because events were not understood.
@@ -100,6 +104,14 @@ impl fmt::Display for Doubt {
             Doubt::NoStreams => f.write_str("answers were not read as streams: add --stream sse or --stream chunks"),
             Doubt::NoSessions => f.write_str("no session followed a flow: add --flow FILE.hurl"),
             Doubt::NoLlm => f.write_str("answers were not read as those of a language model: add --llm openai-chat"),
+            Doubt::NoGoodput => f.write_str(
+                "goodput needs to know what each request must meet: add --slo 'ttft < 500ms' or --slo 'tpot < 50ms'",
+            ),
+            Doubt::GoodputUnknown { answers } => write!(
+                f,
+                "{answers} answers may have met their objectives or not: the server must count the tokens of each answer \
+                 (usage), or --tokenizer, and send events that truetail understands"
+            ),
             Doubt::TokensUnknown { answers } => write!(
                 f,
                 "{answers} answers have no known time per output token, and may have any: the server must count the tokens of \

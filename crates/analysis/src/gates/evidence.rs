@@ -77,6 +77,17 @@ impl Evidence {
         self
     }
 
+    /// Turns evidence about a share in [0, 1] into evidence about the rest.
+    pub(super) fn of_the_rest(self) -> Evidence {
+        let measured = match self.measured {
+            Measured::Value(share) => Measured::Value(1.0 - share),
+            Measured::Between(low, high) => Measured::Between(1.0 - high, 1.0 - low),
+            other => other,
+        };
+        let bounds = Bounds { low: 1.0 - self.bounds.high.min(1.0), high: 1.0 - self.bounds.low };
+        Evidence { below: self.above, above: self.below, ..Evidence::new(measured, bounds) }
+    }
+
     /// Accounts for the effects of the generator on the load. `largest` is the largest possible value.
     pub(super) fn with_load_effects(self, effects: LoadEffects, largest: f64) -> Evidence {
         if effects.unknown {

@@ -3,15 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
+use truetail_model::time::Nanos;
 use truetail_run::{Findings, GateFinding, Run};
 
 use super::doubt::Doubt;
 use super::evidence::{Evidence, Measured};
 use super::grammar::{self, Parsed};
 use super::message::message;
-use super::metric::{GateMetric, TimeKind};
+use super::metric::{GateMetric, Operator, Statistic, TimeKind};
 use super::scope::Scope;
 use super::{marks, sessions, shares, streams, times};
+use crate::streams::StreamMetric;
 
 /// A condition that must hold, such as `p99 < 50ms`, or a condition that fails a run, such as `p99 > 50ms`.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,6 +78,25 @@ impl Gate {
         self.parsed.metric.is_about_llm()
     }
 
+    /// Returns true if the gate is about goodput, which needs objectives of each request.
+    pub fn is_about_goodput(&self) -> bool {
+        self.parsed.metric == GateMetric::Goodput
+    }
+
+    /// Returns the objective of each request that has the limit of this percentile, such as `ttft < 200ms` of `ttft p99
+    /// < 200ms`. `None` unless the gate is about a percentile of TTFT or TPOT.
+    pub fn for_each_request(&self) -> Option<String> {
+        let GateMetric::StreamTime(metric, Statistic::Quantile(_)) = self.parsed.metric else { return None };
+        let name = match metric {
+            StreamMetric::FirstContent => "ttft",
+            StreamMetric::TimePerOutputToken => "tpot",
+            _ => return None,
+        };
+        // The operator is the one that fails the run.
+        let sign = if self.parsed.operator == Operator::Above { "<=" } else { "<" };
+        self.must_hold.then(|| format!("{name} {sign} {}", Nanos(self.parsed.limit as u64)))
+    }
+
     /// Returns true if the gate is about streams.
     pub fn is_about_streams(&self) -> bool {
         self.parsed.metric.is_about_streams()
@@ -132,6 +153,7 @@ impl Gate {
             GateMetric::Time(kind, statistic) => times::evidence(run, findings, scope, kind, statistic),
             GateMetric::StreamTime(metric, statistic) => streams::time(run, findings, metric, statistic),
             GateMetric::IncompleteStreams => streams::incomplete(run, findings),
+            GateMetric::Goodput => streams::goodput(run, findings),
             GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => unreachable!("these are of no target"),
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),

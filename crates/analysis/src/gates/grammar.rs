@@ -6,7 +6,7 @@
 //! | METRIC of streams | these after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl`, `tpot` |
 //! | METRIC of sessions | these after `session-time` |
 //! | shares as METRIC | `error-rate`, `unanswered`, `check-failures`, `harmed` |
-//! | shares of streams and sessions | `incomplete-streams`, `incomplete-sessions` |
+//! | shares of streams and sessions | `incomplete-streams`, `goodput`, `incomplete-sessions` |
 //! | other METRIC | `throughput`, `recovery` |
 //! | `{NAME}` after METRIC | a target, or for sessions a flow; not for `check-failures`, streams and events |
 //! | OP | `>`, `>=`, `<`, `<=` |
@@ -30,7 +30,7 @@ pub(super) struct Parsed {
 
 const FORMS: &str = "write METRIC OP LIMIT: what must hold as --slo 'p99 < 50ms', what fails the run as --fail-if 'p99 > 50ms'; \
                      also service-time p99.9, error-rate (1%), throughput (950/s), max, mean, first-byte, unanswered, check-failures, and of \
-                     streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams, and of sessions \
+                     streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams, goodput, and of sessions \
                      session-time, incomplete-sessions, and of events recovery (30s), harmed (1%)";
 
 /// Parses a gate.
@@ -86,6 +86,7 @@ fn metric_named(name: &str) -> Option<GateMetric> {
         "harmed" => Some(GateMetric::Harmed),
         "incomplete-sessions" => Some(GateMetric::IncompleteSessions),
         "incomplete-streams" => Some(GateMetric::IncompleteStreams),
+        "goodput" => Some(GateMetric::Goodput),
         _ => time_named(name),
     }
 }
@@ -153,6 +154,7 @@ fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
         | GateMetric::CheckFailures
         | GateMetric::Harmed
         | GateMetric::IncompleteStreams
+        | GateMetric::Goodput
         | GateMetric::IncompleteSessions => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
         }

@@ -45,6 +45,7 @@ fn figure(gate: &Parsed, value: f64) -> String {
         | GateMetric::CheckFailures
         | GateMetric::Harmed
         | GateMetric::IncompleteStreams
+        | GateMetric::Goodput
         | GateMetric::IncompleteSessions => share(value),
         GateMetric::Throughput => rate(value),
     }

@@ -87,6 +87,8 @@ pub(super) enum GateMetric {
     StreamTime(StreamMetric, Statistic),
     /// Planned streams that were not complete, as a share in [0, 1].
     IncompleteStreams,
+    /// Planned requests to a language model that met the objectives of each request, as a share in [0, 1].
+    Goodput,
     /// The session response time, in nanoseconds.
     SessionTime(Statistic),
     /// Planned sessions that were not completed, as a share in [0, 1].
@@ -115,7 +117,7 @@ impl GateMetric {
 
     /// Returns true if large values are good.
     pub(super) const fn is_better_when_large(self) -> bool {
-        matches!(self, GateMetric::Throughput)
+        matches!(self, GateMetric::Throughput | GateMetric::Goodput)
     }
 
     /// Returns true if the metric is known only for the whole run.
@@ -132,10 +134,10 @@ impl GateMetric {
     }
 
     pub(super) fn is_about_llm(self) -> bool {
-        matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm())
+        matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm()) || matches!(self, GateMetric::Goodput)
     }
 
     pub(super) const fn is_about_streams(self) -> bool {
-        matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams)
+        matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams | GateMetric::Goodput)
     }
 }

@@ -145,6 +145,28 @@ pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     counts.evidence(run, findings)
 }
 
+/// Share of planned requests that met the objectives of each request.
+pub(super) fn goodput(run: &Run, findings: &Findings) -> Evidence {
+    let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
+    let Some(llm) = &streams.llm else { return Evidence::nothing(Doubt::NoLlm) };
+    let Some(slo) = &llm.slo else { return Evidence::nothing(Doubt::NoGoodput) };
+    let tally = streams.tally;
+    let counts = BadArrivals {
+        planned: tally.planned,
+        bad: tally.planned.saturating_sub(slo.met),
+        own: own_failures(run).min(tally.failed),
+        in_flight_at_end: tally.in_flight_at_end,
+        never_issued: tally.never_issued,
+    };
+    let missed = counts.evidence(run, findings);
+    if slo.cannot_tell == 0 || tally.planned == 0 {
+        return missed.of_the_rest();
+    }
+    let unknown = slo.cannot_tell as f64 / tally.planned as f64;
+    let at_least = (missed.bounds.low - unknown).max(0.0);
+    missed.down_to(at_least, Doubt::GoodputUnknown { answers: slo.cannot_tell }).of_the_rest()
+}
+
 /// Facts about streams that are steps of sessions.
 struct SessionStreams {
     /// Streams per session. Several flows count together. 1 without flows.

@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use truetail_analysis::capacity::Objective;
 use truetail_model::time::{Nanos, Rate};
 
 use super::page::TypedArgs;
 use super::run::SpacingName;
+use super::slo::SearchSlo;
+use super::stream::{LlmName, StreamName};
 use super::values::{length, share_in};
 
 const EXAMPLE: &str = "\
 Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms'
   truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms' --slo 'error-rate < 0.1%' --max-time 30m
-  truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
+  truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%
+  truetail capacity http://127.0.0.1:8000/v1/chat/completions --llm openai-chat --slo 'ttft p99 < 500ms' \\
+    --slo 'tpot p99 < 50ms' --slo 'goodput > 98%' -- --data '{\"model\": \"m\", \"messages\": […]}'";
 
 /// Long names of the options of `truetail run` that a search sets itself, or that have no effect in it.
 pub(crate) const NOT_FOR_PROBES: &[&str] = &[
@@ -49,11 +52,6 @@ pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "variable",
     "file-root",
     "setup",
-    "stream",
-    "stall",
-    "idle-timeout",
-    "end-mark",
-    "llm",
     "slo",
     "tokenizer",
     "vllm-json",
@@ -98,15 +96,16 @@ pub(crate) struct CapacityArgs {
     /// all
     ///
     /// Write METRIC < LIMIT or METRIC <= LIMIT. METRIC is p99 or any other percentile of response time, the same after
-    /// service-time or first-byte, error-rate, or unanswered.
+    /// service-time or first-byte, error-rate, or unanswered. Of streams also after first-event, event-gap or
+    /// longest-gap, and incomplete-streams; of language models after ttft, itl or tpot, and 'goodput > 98%': the share
+    /// of requests that meet 'ttft < 500ms', 'tpot < 50ms' or 'e2e < 5s'. Without these objectives of each request,
+    /// goodput takes the limits of the percentiles of ttft and tpot.
     #[arg(long, value_name = "OBJECTIVE", help_heading = "Search")]
-    pub slo: Vec<Objective>,
-    /// Lowest rate to probe [default: 1/s]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]
-    pub min_rate: Option<Rate>,
-    /// Highest rate to probe [default: 100k/s]
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]
-    pub max_rate: Option<Rate>,
+    pub slo: Vec<SearchSlo>,
+    #[command(flatten)]
+    pub reading: SearchReadingArgs,
+    #[command(flatten)]
+    pub rates: SearchRangeArgs,
     /// Stop when the refuted rate is at most this much above the proven one, from 0.5% to 100% [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = share_in::<5, 1000>, help_heading = "Search")]
     pub resolution: Option<f64>,
@@ -129,6 +128,28 @@ pub(crate) struct CapacityArgs {
     pub result: CapacityResultArgs,
     #[command(flatten)]
     pub typed: TypedArgs,
+}
+
+/// Reading of answers as streams.
+#[derive(Args, Debug)]
+pub(crate) struct SearchReadingArgs {
+    /// Read each answer as a stream: sse or chunks. As --stream of truetail run
+    #[arg(long, value_name = "KIND", help_heading = "Search")]
+    pub stream: Option<StreamName>,
+    /// Read each answer as that of a language model, such as openai-chat. As --llm of truetail run
+    #[arg(long, value_name = "API", help_heading = "Search")]
+    pub llm: Option<LlmName>,
+}
+
+/// Range of the rates.
+#[derive(Args, Debug)]
+pub(crate) struct SearchRangeArgs {
+    /// Lowest rate to probe [default: 1/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]
+    pub min_rate: Option<Rate>,
+    /// Highest rate to probe [default: 100k/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]
+    pub max_rate: Option<Rate>,
 }
 
 /// Destination of the result.

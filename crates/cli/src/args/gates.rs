@@ -26,8 +26,8 @@ pub(crate) struct GateArgs {
     /// mean (limit 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered
     /// or check-failures (limit 1%); or throughput, with < (limit 950/s). 'p99{GET /items} > 20ms' is for one target.
     /// Of streams also first-event, event-gap and longest-gap ('event-gap p99 > 50ms') and incomplete-streams; of
-    /// language models ttft, itl and tpot; of flows session-time and incomplete-sessions. The exit code is 4 if the run
-    /// cannot decide a condition.
+    /// language models ttft, itl, tpot and goodput ('goodput < 99%'); of flows session-time and incomplete-sessions.
+    /// The exit code is 4 if the run cannot decide a condition.
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<FailIf>,
     /// Write the verdict, gates and checks to this file as JUnit XML
@@ -41,6 +41,14 @@ pub(crate) struct GateArgs {
     pub github: bool,
 }
 
+/// Message for goodput without objectives of each request.
+pub(crate) fn empty_goodput(condition: &dyn std::fmt::Display) -> String {
+    format!(
+        "'{condition}' needs to know what each request must meet: add --slo 'ttft < 500ms' or --slo 'tpot < 50ms', or a \
+         percentile of them such as --slo 'ttft p99 < 500ms'"
+    )
+}
+
 impl GateArgs {
     /// Returns the gates of both options.
     pub(crate) fn gates(&self) -> Vec<Gate> {
@@ -48,9 +56,23 @@ impl GateArgs {
         must_hold.chain(self.fail_if.iter().map(|condition| &condition.0)).cloned().collect()
     }
 
-    /// Returns the objectives that each request must meet.
+    /// Returns the objectives that each request must meet. If goodput is asked for without them, the limits of the
+    /// percentiles of TTFT and TPOT are meant.
     pub(crate) fn per_request(&self) -> Vec<Objective> {
-        self.slo.iter().filter_map(SloArg::request_objective).cloned().collect()
+        let given: Vec<Objective> = self.slo.iter().filter_map(SloArg::request_objective).cloned().collect();
+        let gates = self.gates();
+        if !given.is_empty() || !gates.iter().any(Gate::is_about_goodput) {
+            return given;
+        }
+        gates.iter().filter_map(Gate::for_each_request).filter_map(|text| text.parse().ok()).collect()
+    }
+
+    /// Refuses goodput without objectives that each request must meet.
+    pub(crate) fn refuse_empty_goodput(&self) -> Result<()> {
+        match self.gates().iter().find(|gate| gate.is_about_goodput()) {
+            Some(gate) if self.per_request().is_empty() => Err(usage_error(empty_goodput(gate))),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses objectives of each request. `why` is the end of the message.

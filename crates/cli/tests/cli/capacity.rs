@@ -186,3 +186,71 @@ fn what_makes_no_search_is_refused_in_one_line() {
     assert_eq!(output.code, Some(1), "nobody listens there: {output:?}");
     assert!(dir.runs().is_empty(), "nothing was created");
 }
+
+/// A language model with room for four answers of ten tokens, a token every 10 ms: at most 40 answers a second. A free
+/// place makes the first token come within two steps.
+const MODEL: &str = "name = \"model\"\nabout = \"four at a time\"\npath = \"/v1/chat/completions\"\n\n[service]\nbaseline = \"1ms\"\n\n\
+                     [service.stream]\nevents = 10\n\n[service.batch]\ncap = 4\nstep = \"10ms\"\n\n\
+                     [workload]\nrate = \"10/s\"\nduration = \"10s\"\n";
+const CHAT: &str = "{\"model\":\"m\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
+
+#[test]
+fn a_search_by_the_times_of_a_language_model_says_which_of_them_broke() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("model.toml", MODEL));
+    let url = format!("{}/v1/chat/completions", served.url());
+    let search = ["capacity", &url, "--llm", "openai-chat", "--slo", "tpot p50 < 1s", "--slo", "ttft p50 < 100ms"];
+    let limits = ["--slo", "goodput > 40%", "--resolution", "100%", "--max-time", "40s", "--min-rate", "5"];
+    let rest = ["--json", "--out", "search", "--", "--data", CHAT];
+    let output = dir.truetail(&[&search[..], &limits, &rest].concat());
+    assert!(output.stderr.contains("goodput counts requests that meet tpot < 1s and ttft < 100ms"), "{output:?}");
+    let result = assert_code(&output);
+    // More than 40/s cannot be served, and the noise of a test adds capacity to none.
+    assert!(result["met_rate"].as_f64().is_none_or(|rate| rate < 50.0), "{result}");
+    let probes = result["probes"].as_array().expect("probes");
+    assert!(!probes.is_empty(), "{output:?}");
+    for probe in probes {
+        let each = probe["objectives"].as_array().expect("objectives");
+        let texts: Vec<&str> = each.iter().filter_map(|objective| objective["slo"].as_str()).collect();
+        if probe["answer"] == "meets" {
+            assert!(each.iter().all(|objective| objective["answer"] == "meets"), "{probe}");
+        }
+        assert!(texts.is_empty() || texts == ["tpot p50 < 1s", "ttft p50 < 100ms", "goodput > 40%"], "{probe}");
+        let run = dir.path().join(probe["run"].as_str().expect("a folder")).join("run.json");
+        let run: Value = serde_json::from_str(&std::fs::read_to_string(run).expect("a run")).expect("JSON");
+        let stream = &run["stream"];
+        assert_eq!(stream["llm"]["api"], "openai-chat", "{run}");
+        assert_eq!(stream["goodput"]["slo"], serde_json::json!(["tpot < 1s", "ttft < 100ms"]), "{stream}");
+        // Each run has its own books: the probes before it, and the cool-downs, are not in them.
+        assert_eq!(stream["tally"]["planned"], run["tally"]["planned"], "{stream}");
+        let gates: Vec<&str> =
+            run["gates"].as_array().expect("gates").iter().filter_map(|gate| gate["text"].as_str()).collect();
+        assert_eq!(gates, ["tpot p50 < 1s", "ttft p50 < 100ms", "goodput > 40%"]);
+    }
+    // Of an overloaded probe, the time per token of a model that admits four is as short as ever.
+    for probe in probes.iter().filter(|probe| probe["answer"] == "misses") {
+        let tpot = probe["objectives"].as_array().expect("objectives").first();
+        assert!(tpot.is_none_or(|tpot| tpot["answer"] != "misses"), "{probe}");
+    }
+}
+
+#[test]
+fn objectives_of_streams_need_streams() {
+    let dir = TestDir::new();
+    for (arguments, why) in [
+        (&["--slo", "ttft p99 < 1s"][..], "'ttft p99 < 1s' needs --llm"),
+        (&["--slo", "event-gap p99 < 1s"], "'event-gap p99 < 1s' needs --stream sse"),
+        (&["--llm", "openai-chat", "--slo", "ttft < 1s"], "--slo 'goodput > 98%'"),
+        (&["--llm", "openai-chat", "--slo", "goodput > 98%"], "needs to know what each request must meet"),
+        (&["--llm", "openai-chat", "--slo", "ttft p99 > 1s"], "write --slo 'ttft p99 < 1s'"),
+    ] {
+        let search = ["capacity", "http://127.0.0.1:9/v1/chat/completions"];
+        let output = dir.truetail(&[&search[..], arguments, &["--", "--data", CHAT]].concat());
+        assert_eq!(output.code, Some(2), "{output:?}");
+        assert!(output.stderr.contains(why), "{why}: {output:?}");
+    }
+    let run =
+        ["run", "http://127.0.0.1:9/", "-r", "10", "--llm", "openai-chat", "--slo", "goodput > 9%", "--data", CHAT];
+    let output = dir.truetail(&run);
+    assert!(output.code == Some(2) && output.stderr.contains("'goodput > 9%' needs to know"), "{output:?}");
+}

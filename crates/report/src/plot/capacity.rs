@@ -23,7 +23,7 @@ const ANSWERS: [(Answer, &str, SeriesStyle); 4] = [
 pub fn capacity_curve(report: &CapacityReport) -> Picture {
     let title = report.slo.join(" and ");
     let mut probes: Vec<(f64, &ProbeLine)> =
-        report.probes.iter().filter_map(|probe| Some((probe.value_ns?.max(1) as f64, probe))).collect();
+        report.probes.iter().filter_map(|probe| Some((probe.figures.value_ns?.max(1) as f64, probe))).collect();
     probes.sort_by(|a, b| a.1.rate.total_cmp(&b.1.rate));
     if probes.is_empty() {
         return Sheet::nothing(&title, "No probe has a percentile, so there is nothing to set against the rate.");
@@ -36,8 +36,8 @@ pub fn capacity_curve(report: &CapacityReport) -> Picture {
         .collect();
     let subtitle = format!("{} of each probe with its 95 % interval, by rate.", report.time_name);
     let mut sheet = Sheet::new(&title, &subtitle, HEIGHT, &legend);
-    let lows = probes.iter().map(|(value, probe)| probe.low_ns.map_or(*value, |ns| ns.max(1) as f64));
-    let highs = probes.iter().map(|(value, probe)| probe.high_ns.map_or(*value, |ns| ns as f64));
+    let lows = probes.iter().map(|(value, probe)| probe.figures.low_ns.map_or(*value, |ns| ns.max(1) as f64));
+    let highs = probes.iter().map(|(value, probe)| probe.figures.high_ns.map_or(*value, |ns| ns as f64));
     let y = time_axis(&report.time_name, lows.fold(f64::INFINITY, f64::min), highs.fold(0.0, f64::max));
     let most = probes.iter().map(|(_, probe)| probe.rate).fold(0.0, f64::max) * 1.05;
     let x = Axis::new("requests per second", AxisScale::Linear { from: 0.0, to: most }, linear_ticks(0.0, most, 10));
@@ -70,7 +70,7 @@ fn draw_probes(svg: &mut Svg, frame: &Frame, probes: &[(f64, &ProbeLine)]) {
         let interval = |(value, probe): &(f64, &ProbeLine)| {
             let x = frame.x(probe.rate);
             let end = |ns: Option<u64>| frame.y(ns.map_or(*value, |ns| ns.max(1) as f64));
-            vec![(x, end(probe.low_ns)), (x, end(probe.high_ns))]
+            vec![(x, end(probe.figures.low_ns)), (x, end(probe.figures.high_ns))]
         };
         let dot = |(value, probe): &(f64, &ProbeLine)| vec![(frame.x(probe.rate), frame.y(*value))];
         svg.series(&of_answer().map(interval).collect::<Vec<_>>(), look, 1.5);
@@ -83,6 +83,7 @@ mod tests {
     use truetail_analysis::capacity::{Purpose, SearchState};
 
     use super::*;
+    use crate::ProbeFigures;
 
     fn report(probes: Vec<ProbeLine>) -> CapacityReport {
         CapacityReport {
@@ -109,9 +110,8 @@ mod tests {
             seconds: 10.0,
             requests: 1_000,
             errors: 0,
-            value_ns,
-            low_ns: value_ns.map(|ns| ns / 2),
-            high_ns: value_ns.map(|ns| ns * 2),
+            figures: ProbeFigures { value_ns, low_ns: value_ns.map(|ns| ns / 2), high_ns: value_ns.map(|ns| ns * 2) },
+            objectives: Vec::new(),
             run: None,
             cut_off: false,
             note: None,

@@ -262,6 +262,7 @@ impl Probe for SimProbe {
             requests: times.len() as u64,
             errors: 0,
             figures: Figures::default(),
+            objectives: Vec::new(),
             run: None,
             note: None,
         })

@@ -6,4 +6,4 @@ mod probe;
 
 pub use drive::{Finding, SearchOutcome, StopReason, search};
 pub use journal::{Journal, JournalError, Question};
-pub use probe::{CoolDown, Figures, Probe, ProbeError, ProbeRecord, ProbeResult};
+pub use probe::{CoolDown, Figures, ObjectiveRecord, Probe, ProbeError, ProbeRecord, ProbeResult};

@@ -62,6 +62,23 @@ pub struct Figures {
     pub high_ns: Option<u64>,
 }
 
+/// What a probe shows about one objective.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ObjectiveRecord {
+    /// The objective, as given.
+    pub slo: String,
+    /// The answer about this objective alone.
+    pub answer: Answer,
+    /// Number of requests, streams or gaps that count.
+    pub counted: u64,
+    /// Number of bad ones among them.
+    pub bad: u64,
+    /// The share that may be bad, in (0, 1).
+    pub allowed: f64,
+    /// The percentile in nanoseconds, if the objective limits one.
+    pub value_ns: Option<u64>,
+}
+
 /// The result of a probe.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbeResult {
@@ -77,6 +94,8 @@ pub struct ProbeResult {
     pub errors: u64,
     /// The figures.
     pub figures: Figures,
+    /// The evidence, by objective.
+    pub objectives: Vec<ObjectiveRecord>,
     /// Folder of the saved run, if any.
     pub run: Option<String>,
     /// A note for the user.
@@ -98,6 +117,9 @@ pub struct ProbeRecord {
     pub errors: u64,
     /// The figures.
     pub figures: Figures,
+    /// The evidence, by objective. Empty in an older journal.
+    #[serde(default)]
+    pub objectives: Vec<ObjectiveRecord>,
     /// Folder of the saved run, if any.
     pub run: Option<String>,
     /// A note for the user.
@@ -107,7 +129,8 @@ pub struct ProbeRecord {
 impl ProbeRecord {
     /// Combines a trial with its result.
     pub fn new(trial: ProbeSpec, result: ProbeResult) -> ProbeRecord {
-        let ProbeResult { answer, ratio, length, requests, errors, figures, run, note } = result;
-        ProbeRecord { probed: FinishedProbe { trial, answer, ratio }, length, requests, errors, figures, run, note }
+        let ProbeResult { answer, ratio, length, requests, errors, figures, objectives, run, note } = result;
+        let probed = FinishedProbe { trial, answer, ratio };
+        ProbeRecord { probed, length, requests, errors, figures, objectives, run, note }
     }
 }

@@ -222,3 +222,30 @@ fn error_events_and_cut_streams_are_errors() {
         assert_eq!(judged("unanswered > 99%", &run, &findings(&run)).state, GateState::Holds);
     }
 }
+
+#[test]
+fn goodput_is_a_gate_with_bounds() {
+    let planned = healthy().snapshot.tally.planned;
+    for (gate, uncounted, expected) in [
+        ("goodput > 99%", 0, GateState::Holds),
+        ("goodput < 99%", 0, GateState::Holds),
+        ("goodput > 99%", planned / 1000, GateState::Holds),
+        // Half of the answers have no known time per output token, and may have met the objective.
+        ("goodput > 60%", planned / 2, GateState::Open),
+        ("goodput > 40%", planned / 2, GateState::Holds),
+    ] {
+        assert_eq!(state(gate, &of_llm(uncounted)), expected, "{gate} {uncounted}");
+    }
+    let mut missed = of_llm(0);
+    let llm = missed.facts.stream.as_mut().and_then(|streams| streams.llm.as_mut()).expect("a model");
+    llm.slo = llm.slo.take().map(|slo| SloCounts { met: planned / 2, ..slo });
+    assert_eq!(
+        (state("goodput > 99%", &missed), state("goodput > 49%", &missed)),
+        (GateState::Fails, GateState::Holds)
+    );
+    let llm = missed.facts.stream.as_mut().and_then(|streams| streams.llm.as_mut()).expect("a model");
+    llm.slo = None;
+    assert_eq!(state("goodput > 1%", &missed), GateState::Open);
+    assert_eq!("ttft p99 <= 2s".parse::<Gate>().unwrap().for_each_request().as_deref(), Some("ttft <= 2s"));
+    assert_eq!("ttft p99 > 2s".parse::<Gate>().unwrap().for_each_request(), None);
+}

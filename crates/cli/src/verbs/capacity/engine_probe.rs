@@ -5,14 +5,16 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, ProbeSpec, Purpose, is_spoilt};
+use truetail_analysis::capacity::{Answer, Objective, ObjectiveEvidence, ProbeJudge, ProbeSpec, Purpose, is_spoilt};
+use truetail_analysis::gates;
 use truetail_engine::{Control, Plan, host};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::{Findings, Run, VerdictState};
-use truetail_study::capacity::{CoolDown, Figures, Probe, ProbeError, ProbeResult};
+use truetail_run::{Findings, Run, StreamTime, VerdictState};
+use truetail_stream::StreamRun;
+use truetail_study::capacity::{CoolDown, Figures, ObjectiveRecord, Probe, ProbeError, ProbeResult};
 
 use super::looking::Looking;
 use super::question::Asked;
@@ -44,7 +46,7 @@ pub(super) struct EngineProbe<'a> {
     stop: SearchStop,
     quiet: bool,
     began: Instant,
-    /// Median response time without load.
+    /// Median response time without load; of streams the median time to the first event.
     unloaded: Option<Nanos>,
 }
 
@@ -83,9 +85,15 @@ impl<'a> EngineProbe<'a> {
         self.asked.plan.workload.model.seed().unwrap_or(1).wrapping_add(number as u64)
     }
 
+    /// Begins a run, with empty books of streams.
+    fn begin_run(&self) -> Control {
+        self.asked.streams.iter().for_each(StreamRun::restart);
+        self.stop.begin_run()
+    }
+
     /// Makes a run without judging it.
     fn run(&self, plan: &Plan) -> Result<Run, ProbeError> {
-        let control = self.stop.begin_run();
+        let control = self.begin_run();
         let measured = truetail_engine::run(plan, &control);
         self.finish(plan, measured, &control)
     }
@@ -103,17 +111,22 @@ impl<'a> EngineProbe<'a> {
         let run = measured.into_checked_run(plan, control);
         let mut run = run.map_err(|error| ProbeError::Failed(error.to_string()))?;
         run.facts.command = Some(self.asked.command_of(plan));
+        run.facts.stream = self.asked.streams.as_ref().map(StreamRun::facts);
         Ok(run)
     }
 
-    /// Returns the median of a few requests without load; `None` if no request was answered.
+    /// Returns the median of a few requests without load; `None` if no request was answered. A stream may take any
+    /// time, so the first event counts, and the stream is given up when the time is over.
     fn median_without_load(&self) -> Result<Option<Nanos>, ProbeError> {
         let horizon = Horizon { duration: None, requests: Some(UNLOADED.0) };
         let mut plan = self.plan(UNLOADED.1.min(self.asked.question.limits.max_rate), horizon, 1)?;
         plan.workload.limits.drain = UNLOADED_WAIT;
         plan.workload.limits.timeout = Some(UNLOADED_WAIT);
         let run = self.run(&plan)?;
-        Ok(run.snapshot.metric(Metric::ResponseTime).quantile(0.5))
+        Ok(match &run.facts.stream {
+            None => run.snapshot.metric(Metric::ResponseTime).quantile(0.5),
+            Some(streams) => streams.times.get(StreamTime::FirstEvent).to_histogram().quantile(0.5),
+        })
     }
 
     fn is_back(&self, median: Nanos, unloaded: Nanos) -> bool {
@@ -128,15 +141,15 @@ impl<'a> EngineProbe<'a> {
         Ok(())
     }
 
-    /// Makes the run of a probe. Returns the run, its answer, and the ratio of [`ProbeJudge::ratio`].
+    /// Makes the run of a probe. Returns the run, its answer, and the looks at it.
     fn look_at(
         &self,
         plan: &Plan,
         trial: &ProbeSpec,
         judge: ProbeJudge,
-    ) -> Result<(Run, Answer, Option<f64>), ProbeError> {
-        let control = self.stop.begin_run();
-        let mut looking = Looking::new(plan, &self.asked.objectives, control.clone(), judge, trial.longest);
+    ) -> Result<(Run, Answer, Looking<'_>), ProbeError> {
+        let control = self.begin_run();
+        let mut looking = Looking::new(plan, self.asked, control.clone(), judge, trial.longest);
         let (end, ended) = channel();
         let reporter = (!self.quiet).then(|| ProgressReporter::start(plan.workload.model.clone(), control.clone()));
         let (measured, answer) = thread::scope(|scope| {
@@ -152,16 +165,27 @@ impl<'a> EngineProbe<'a> {
         drop(reporter);
         let run = self.finish(plan, measured, &control)?;
         let answer = answer.unwrap_or_else(|| looking.at_the_end(&run));
-        Ok((run, answer, looking.ratio()))
+        Ok((run, answer, looking))
     }
 
     fn figures(&self, run: &Run) -> Figures {
-        let (metric, q) = self.asked.percentile();
-        let quantile = truetail_analysis::quantile(run, metric, q);
+        let quantile = self.asked.percentile(run);
         if !quantile.supported {
             return Figures::default();
         }
         Figures { value_ns: quantile.value_ns, low_ns: quantile.low_ns, high_ns: quantile.high_ns }
+    }
+
+    fn objectives(&self, run: &Run, evidence: &[ObjectiveEvidence]) -> Vec<ObjectiveRecord> {
+        let record = |(objective, evidence): (&Objective, &ObjectiveEvidence)| ObjectiveRecord {
+            slo: objective.to_string(),
+            answer: evidence.answer,
+            counted: evidence.counted,
+            bad: evidence.bad,
+            allowed: evidence.allowed,
+            value_ns: objective.quantile_in(run).filter(|quantile| quantile.supported).and_then(|q| q.value_ns),
+        };
+        self.asked.objectives.iter().zip(evidence).map(record).collect()
     }
 
     fn save(&self, number: usize, trial: &ProbeSpec, run: &Run, findings: &Findings) -> Result<String, ProbeError> {
@@ -219,18 +243,23 @@ impl Probe for EngineProbe<'_> {
         self.approach(trial)?;
         let horizon = Horizon { duration: Some(trial.longest), requests: None };
         let plan = self.plan(trial.rate, horizon, self.seed(number))?;
-        let (run, answer, ratio) = self.look_at(&plan, trial, judge)?;
-        let findings = truetail_analysis::findings(&run);
+        let (run, answer, looked) = self.look_at(&plan, trial, judge)?;
+        let mut findings = truetail_analysis::findings(&run);
+        findings.gates = gates::judge_all(&self.asked.gates, &run, &findings);
         let is_spoilt = is_spoilt(answer, &findings.verdict);
         Ok(ProbeResult {
             answer: if is_spoilt { Answer::GeneratorLimit } else { answer },
-            ratio,
+            ratio: looked.ratio(),
             length: offered_for(&run),
             requests: run.snapshot.tally.planned,
             errors: errors(&run),
             figures: self.figures(&run),
+            objectives: self.objectives(&run, looked.each_objective()),
             run: Some(self.save(number, trial, &run, &findings)?),
-            note: is_spoilt.then(|| reasons(&findings)),
+            note: match is_spoilt {
+                true => Some(reasons(&findings)),
+                false => looked.backlog_grows().then(|| "the backlog kept growing".to_owned()),
+            },
         })
     }
 }

@@ -8,8 +8,10 @@ mod stop;
 
 use truetail_analysis::capacity::{Objective, SearchState};
 use truetail_report::plot::capacity_curve;
-use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
-use truetail_study::capacity::{Journal, ProbeRecord, SearchOutcome, StopReason, search};
+use truetail_report::{
+    CapacityReport, ObjectiveLine, ProbeFigures, ProbeLine, capacity_json, capacity_line, capacity_text,
+};
+use truetail_study::capacity::{Journal, ObjectiveRecord, ProbeRecord, SearchOutcome, StopReason, search};
 
 use crate::after_load::AfterLoad;
 use crate::args::capacity::CapacityArgs;
@@ -111,6 +113,17 @@ fn report(asked: &Asked, ended: &SearchOutcome, journal: &Journal, known: usize)
     }
 }
 
+fn objective(of: &ObjectiveRecord) -> ObjectiveLine {
+    ObjectiveLine {
+        slo: of.slo.clone(),
+        answer: of.answer,
+        counted: of.counted,
+        bad: of.bad,
+        allowed: of.allowed,
+        value_ns: of.value_ns,
+    }
+}
+
 fn line(record: &ProbeRecord) -> ProbeLine {
     ProbeLine {
         rate: record.probed.trial.rate,
@@ -119,9 +132,12 @@ fn line(record: &ProbeRecord) -> ProbeLine {
         seconds: record.length.as_secs_f64(),
         requests: record.requests,
         errors: record.errors,
-        value_ns: record.figures.value_ns,
-        low_ns: record.figures.low_ns,
-        high_ns: record.figures.high_ns,
+        figures: ProbeFigures {
+            value_ns: record.figures.value_ns,
+            low_ns: record.figures.low_ns,
+            high_ns: record.figures.high_ns,
+        },
+        objectives: record.objectives.iter().map(objective).collect(),
         run: record.run.clone(),
         cut_off: false,
         note: record.note.clone(),

@@ -1,17 +1,23 @@
 //! Question of a search: the checked arguments of `truetail capacity`, with defaults.
 
 use truetail_analysis::capacity::{Objective, SearchLimits};
-use truetail_analysis::figures::quantile_name;
+use truetail_analysis::gates::{Gate, Slo};
 use truetail_engine::Plan;
 use truetail_model::arrival::Profile;
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
+use truetail_run::{Quantile, Run};
+use truetail_stream::StreamRun;
 use truetail_study::capacity::Question;
 
+use clap::ValueEnum;
+
 use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
+use crate::args::gates::empty_goodput;
 use crate::args::run::{RunArgs, SpacingName};
 use crate::args::run_options::given_in_run;
+use crate::args::slo::SearchSlo;
 use crate::args::{CliAction, Command, parse};
 use crate::error::{Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
@@ -40,6 +46,10 @@ pub(super) struct Asked {
     pub objectives: Vec<Objective>,
     /// The requests and how they are sent. Each probe replaces the load.
     pub plan: Plan,
+    /// Their answers, if they are streams.
+    pub streams: Option<StreamRun>,
+    /// The objectives as gates of a probe's run.
+    pub gates: Vec<Gate>,
     /// Preflight before the search.
     pub trial: Trial,
     /// Identity of the search: only a search with an equal question is continued.
@@ -59,18 +69,27 @@ impl Asked {
             return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms'"));
         }
         let max_time = args.max_time.unwrap_or(DEFAULT_MAX_TIME);
-        let limits = limits(&args, max_time)?;
-        let run_args = run_args(&args)?;
+        let objectives = objectives(&args.slo)?;
+        let limits = limits(&args, &objectives, max_time)?;
+        let run_args = run_args(&args, &objectives)?;
+        let is_llm = run_args.streams.llm.is_some();
         refuse_once(run_args.feed, "capacity")?;
         let target = command_line::for_run(&run_args);
+        let each = of_each_request(&args.slo, &objectives);
         let resolved: ResolvedRun = resolve(run_args)?;
+        refuse_unread(&objectives, is_llm, resolved.observed.streams.is_some())?;
+        if !each.is_empty() {
+            output::note(&format!("goodput counts requests that meet {}", each.join(" and ")));
+        }
         resolved.notes.iter().for_each(|note| output::note(note));
         let requests = format!("{:016x}", resolved.plan.target.requests().hash());
         let texts = args.slo.iter().map(ToString::to_string).collect();
         Ok(Asked {
             server: name_of(&resolved.plan.target),
-            objectives: args.slo,
+            gates: objectives.iter().filter_map(gate).collect(),
+            objectives,
             plan: resolved.plan,
+            streams: resolved.observed.streams,
             trial: resolved.trial,
             question: Question::new(texts, target.clone(), requests, limits),
             max_time,
@@ -95,21 +114,76 @@ impl Asked {
         self.plan.workload.model.seed().unwrap_or(DEFAULT_SEED)
     }
 
-    /// Returns the first objective that is a percentile of a time, by default p99 of response time.
-    pub(super) fn percentile(&self) -> (Metric, f64) {
-        self.objectives.iter().find_map(Objective::quantile).unwrap_or((Metric::ResponseTime, 0.99))
+    /// Returns the first percentile of a time that an objective limits, by default p99 of response time.
+    pub(super) fn percentile(&self, run: &Run) -> Quantile {
+        let limited = self.objectives.iter().find_map(|objective| objective.quantile_in(run));
+        limited.unwrap_or_else(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99))
     }
 
     /// Returns the name of the percentile in the figures of the probes.
     pub(super) fn time_name(&self) -> String {
-        quantile_name(self.percentile().1)
+        self.objectives.iter().find_map(Objective::time_name).unwrap_or("p99").to_owned()
     }
 }
 
-fn limits(args: &CapacityArgs, max_time: Nanos) -> Result<SearchLimits> {
+/// Returns the objectives of the service.
+///
+/// # Errors
+/// If each request has objectives and their share is not asked for, or the other way round.
+fn objectives(slo: &[SearchSlo]) -> Result<Vec<Objective>> {
+    let of_service = |slo: &SearchSlo| match slo {
+        SearchSlo::OfService(objective) => Some(objective.clone()),
+        SearchSlo::OfEachRequest(_) => None,
+    };
+    let objectives: Vec<Objective> = slo.iter().filter_map(of_service).collect();
+    let goodput = objectives.iter().find(|objective| objective.is_about_goodput());
+    let each = slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)));
+    match (goodput, each) {
+        (None, Some(each)) => Err(usage_error(format!(
+            "--slo '{each}' is about each request: say how many must meet it with --slo 'goodput > 98%', or name a \
+             percentile, such as 'ttft p99 < 500ms'"
+        ))),
+        (Some(goodput), None) if objectives.iter().all(|objective| objective.for_each_request().is_none()) => {
+            Err(usage_error(empty_goodput(goodput)))
+        }
+        _ => Ok(objectives),
+    }
+}
+
+/// Refuses objectives about answers that are read in another way.
+fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Result<()> {
+    let needs_llm = objectives.iter().find(|objective| objective.is_about_llm() && !is_llm);
+    let needs_streams = objectives.iter().find(|objective| objective.is_about_streams() && !is_llm && !is_stream);
+    match (needs_llm, needs_streams) {
+        (Some(objective), _) => Err(usage_error(format!("'{objective}' needs --llm, such as --llm openai-chat"))),
+        (None, Some(objective)) => {
+            Err(usage_error(format!("'{objective}' needs --stream sse, --stream chunks or --llm")))
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+/// Returns the objectives that each request must meet to count in goodput, as words.
+fn of_each_request(slo: &[SearchSlo], objectives: &[Objective]) -> Vec<String> {
+    if !objectives.iter().any(Objective::is_about_goodput) {
+        return Vec::new();
+    }
+    let given = slo.iter().filter(|slo| matches!(slo, SearchSlo::OfEachRequest(_)));
+    let given: Vec<String> = given.map(ToString::to_string).collect();
+    match given.is_empty() {
+        true => objectives.iter().filter_map(Objective::for_each_request).collect(),
+        false => given,
+    }
+}
+
+fn gate(objective: &Objective) -> Option<Gate> {
+    objective.to_string().parse::<Slo>().ok().map(|slo| slo.0)
+}
+
+fn limits(args: &CapacityArgs, objectives: &[Objective], max_time: Nanos) -> Result<SearchLimits> {
     let rate = |rate: Option<Rate>, default: f64| rate.map_or(default, Rate::as_per_second);
-    let min_rate = rate(args.min_rate, DEFAULT_RATES.0);
-    let max_rate = rate(args.max_rate, DEFAULT_RATES.1);
+    let min_rate = rate(args.rates.min_rate, DEFAULT_RATES.0);
+    let max_rate = rate(args.rates.max_rate, DEFAULT_RATES.1);
     if min_rate >= max_rate {
         return Err(usage_error(format!(
             "--min-rate {min_rate}/s is not below --max-rate {max_rate}/s; there is nothing to search"
@@ -121,13 +195,13 @@ fn limits(args: &CapacityArgs, max_time: Nanos) -> Result<SearchLimits> {
         first_rate: FIRST_RATE.clamp(min_rate, max_rate),
         resolution: args.resolution.unwrap_or(DEFAULT_RESOLUTION),
         confidence: args.confidence.unwrap_or(DEFAULT_CONFIDENCE),
-        allowed: args.slo.iter().map(Objective::allowed).fold(1.0, f64::min),
+        allowed: objectives.iter().map(Objective::allowed).fold(1.0, f64::min),
         full_length: Nanos(max_time.0 / PROBES).clamp(FULL_LENGTH.0, FULL_LENGTH.1),
     })
 }
 
 /// Parses the requests as a `truetail run` command line. Each probe replaces the load.
-fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
+fn run_args(args: &CapacityArgs, objectives: &[Objective]) -> Result<RunArgs> {
     let spacing = match args.spacing {
         None | Some(SpacingName::Poisson) => "poisson",
         Some(SpacingName::Even) => "even",
@@ -135,7 +209,12 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
     refuse_load(&args.run_options)?;
     let seed = args.seed.unwrap_or(DEFAULT_SEED).to_string();
     let own = ["truetail", "run", &args.url, "--rate", ANY_RATE, "--spacing", spacing, "--seed", &seed, "--no-save"];
-    let words = own.into_iter().chain(args.run_options.iter().map(String::as_str));
+    let each = of_each_request(&args.slo, objectives);
+    let read =
+        [("--stream", value_name(args.reading.stream.as_ref())), ("--llm", value_name(args.reading.llm.as_ref()))];
+    let read = read.iter().filter_map(|(option, name)| Some([*option, name.as_deref()?])).flatten();
+    let each = each.iter().flat_map(|objective| ["--slo", objective]);
+    let words = own.into_iter().chain(read).chain(each).chain(args.run_options.iter().map(String::as_str));
     let parsed = match parse(words.map(Into::into))? {
         CliAction::Execute(command) => match *command {
             Command::Run(run) => Some(*run),
@@ -144,6 +223,11 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
         CliAction::Show(_) => None,
     };
     parsed.ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))
+}
+
+/// Returns the name of a value as users write it.
+fn value_name(value: Option<&impl ValueEnum>) -> Option<String> {
+    Some(value?.to_possible_value()?.get_name().to_owned())
 }
 
 /// Refuses options that the search sets itself, or that have no effect in it.
