@@ -1,27 +1,28 @@
 #!/usr/bin/env bash
-# The files of a release, in target/dist: tools/dist.sh [--binary FILE] [--out DIR]
+# The files of a release, in target/dist: tools/dist.sh [--binary FILE] [--out DIR] [--no-lists]
 #
 #   truetail-VERSION-SYSTEM-ARCH.tar.gz   the static binary, man pages, completions, licence
 #   truetail_VERSION_ARCH.deb             the same for Debian and Ubuntu, if dpkg-deb is there
 #   truetail-VERSION-1.ARCH.rpm           the same for Fedora and its kin, if rpmbuild is there
 #   truetail-VERSION-linux-ARCH.oci.tar   an image with the binary and this machine's certificates, on Linux, if umoci is there
 #   truetail-VERSION-SYSTEM-ARCH.cdx.json the dependencies (CycloneDX), if cargo-cyclonedx is there
-#   truetail-VERSION-licences.html        their licences, if cargo-about is there
+#   truetail-VERSION-SYSTEM-ARCH-licences.html   their licences, if cargo-about is there; takes minutes
 #   SHA256SUMS
 #
-# What cannot be made here is named on standard error; with TRUETAIL_STRICT=1 that is a failure.
+# --no-lists leaves out the dependencies and their licences. What cannot be made here is named on standard error; with TRUETAIL_STRICT=1 that is a failure.
 #
 # Without --binary it builds one: static on Linux (tools/static.sh). The same sources and compiler give the same bytes: paths of the machine
 # are left out of the binary, and files have the time of the last commit, no owner and a fixed order. TAR is a GNU tar, such as gtar on macOS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target} tar=${TAR:-tar} binary='' out=''
+target=${CARGO_TARGET_DIR:-target} tar=${TAR:-tar} binary='' out='' lists=yes
 while [ $# -gt 0 ]; do
     case $1 in
         --binary) binary=${2:?--binary FILE}; shift 2 ;;
+        --no-lists) lists=no; shift ;;
         --out) out=${2:?--out DIR}; shift 2 ;;
-        *) echo "usage: tools/dist.sh [--binary FILE] [--out DIR]" >&2; exit 2 ;;
+        *) echo "usage: tools/dist.sh [--binary FILE] [--out DIR] [--no-lists]" >&2; exit 2 ;;
     esac
 done
 out=${out:-$target/dist}
@@ -213,7 +214,9 @@ if [ "$system" = linux ]; then
     make_if rpmbuild "the RPM package" rpm
     make_if umoci "the image" image
 fi
-make_if cargo-cyclonedx "the list of dependencies" dependencies
-make_if cargo-about "the licences of the dependencies" licences
+if [ $lists = yes ]; then
+    make_if cargo-cyclonedx "the list of dependencies" dependencies
+    make_if cargo-about "the licences of the dependencies" licences
+fi
 sums
 cat "$out/SHA256SUMS"
