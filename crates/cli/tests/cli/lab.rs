@@ -331,7 +331,8 @@ fn a_load_tool_for_language_models_is_certified_by_its_tokens() {
     assert_eq!(sentences("while the service stood still"), 1, "only where it did: {evidence:?}");
 }
 
-/// On a busy machine arrivals may also come in bursts, which the certificate names first. It never says open.
+/// On a busy machine arrivals may also come in bursts, which the certificate names first, or so unevenly that the loop
+/// passes for partly open. It never says open.
 #[test]
 fn a_generator_that_waits_for_answers_is_not() {
     let dir = TestDir::new();
@@ -343,7 +344,7 @@ fn a_generator_that_waits_for_answers_is_not() {
     assert_eq!((output.code, &certificate["kept_schedule"]), (Some(4), &Value::from(false)), "{certificate}");
     let kind = certificate["kind"].as_str().expect("a kind");
     let evidence = certificate["evidence"].to_string();
-    assert!(["closed", "bursts"].contains(&kind), "{certificate}");
+    assert!(["closed", "bursts", "partly-open"].contains(&kind), "{certificate}");
     assert!(kind != "closed" || evidence.contains("100 requests were due"), "{evidence}");
 }
 
