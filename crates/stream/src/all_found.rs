@@ -8,9 +8,9 @@ use crate::uncounted::Waiting;
 #[derive(Debug)]
 pub(crate) struct CombinedResults {
     pub(crate) facts: StreamFacts,
-    /// Times and counts by intended start. During the run an ended stream is in them after a tenth of a second, or with
-    /// the next end.
-    pub(crate) rows: StreamRows,
+    /// Times and counts by intended start, if somebody looks at them. During the run an ended stream is in them after a
+    /// tenth of a second, or with the next end.
+    pub(crate) rows: Option<StreamRows>,
     /// Answers whose tokens a tokenizer counts after the load.
     pub(crate) waiting: Vec<Waiting>,
 }
@@ -18,6 +18,13 @@ pub(crate) struct CombinedResults {
 impl CombinedResults {
     pub(crate) fn new(options: &StreamOptions) -> CombinedResults {
         let facts = StreamResults::new(options).facts(options);
-        CombinedResults { facts, rows: StreamRows::default(), waiting: Vec::new() }
+        CombinedResults { facts, rows: None, waiting: Vec::new() }
+    }
+
+    /// Adds the rows of one worker.
+    pub(crate) fn add_rows(&mut self, of_worker: &StreamRows) {
+        if let Some(rows) = &mut self.rows {
+            rows.merge(of_worker);
+        }
     }
 }

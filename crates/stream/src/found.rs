@@ -29,7 +29,8 @@ pub(crate) struct StreamResults {
     /// Data for charts.
     pub(crate) detail: StreamDetail,
     times: [Histogram; StreamTime::ALL.len()],
-    by_start: ByStart,
+    /// `None` if nobody looks at them.
+    by_start: Option<ByStart>,
 }
 
 /// The same times and counts, by the intended starts of the streams.
@@ -63,48 +64,45 @@ impl StreamResults {
             }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },
             times: StreamTime::ALL.map(room),
-            by_start: ByStart::default(),
+            by_start: None,
         }
+    }
+
+    /// Also keeps times and counts by the intended starts of the streams. Rows take memory and time for each event.
+    pub(crate) fn keep_rows(&mut self) {
+        self.by_start = Some(ByStart::default());
     }
 
     /// Sets the intended start of the stream that the next records are about.
     #[inline]
     pub(crate) fn of_stream(&mut self, intended_start: Timestamp) {
-        self.by_start.start = intended_start;
+        if let Some(by_start) = &mut self.by_start {
+            by_start.start = intended_start;
+        }
     }
 
     #[inline]
     pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
         self.times[time as usize].record(value);
-        self.by_start.rows.record(self.by_start.start, time, value);
+        if let Some(ByStart { rows, start, .. }) = &mut self.by_start {
+            rows.record(*start, time, value);
+        }
     }
 
     /// Adds the counts that have grown to the row of the stream under way.
     pub(crate) fn settle(&mut self) {
-        let now = self.row_books();
-        let grown = now.since(&self.by_start.counted);
-        self.by_start.counted = now;
+        let Some(ByStart { rows, start, counted }) = &mut self.by_start else { return };
+        let now = row_books(&self.tally, self.llm.as_ref());
+        let grown = now.since(counted);
+        *counted = now;
         if grown != StreamRowBooks::default() {
-            self.by_start.rows.at(self.by_start.start).books.add(&grown);
+            rows.at(*start).books.add(&grown);
         }
     }
 
-    fn row_books(&self) -> StreamRowBooks {
-        let slo = self.llm.as_ref().and_then(|llm| llm.slo.as_ref());
-        StreamRowBooks {
-            ended: self.tally.planned,
-            complete: self.tally.complete,
-            met: slo.map_or(0, |slo| slo.met),
-            cannot_tell: slo.map_or(0, |slo| slo.cannot_tell),
-            unknown_first_content: self.llm.as_ref().map_or(0, |llm| llm.unmeasured.first_content),
-            unknown_content_gaps: self.llm.as_ref().map_or(0, |llm| llm.unmeasured.gaps),
-            unknown_time_per_output_token: self.llm.as_ref().map_or(0, |llm| llm.tokens.unknown_time_per_output_token),
-        }
-    }
-
-    /// Returns the rows since the last call, by intended start.
-    pub(crate) fn take_rows(&mut self) -> StreamRows {
-        std::mem::take(&mut self.by_start.rows)
+    /// Returns the rows since the last call, by intended start, if they are kept.
+    pub(crate) fn take_rows(&mut self) -> Option<StreamRows> {
+        self.by_start.as_mut().map(|by_start| std::mem::take(&mut by_start.rows))
     }
 
     /// Returns the results in their final form.
@@ -129,6 +127,19 @@ impl StreamResults {
             times,
             detail: Some(self.detail.clone()),
         }
+    }
+}
+
+fn row_books(tally: &StreamTally, llm: Option<&LlmFacts>) -> StreamRowBooks {
+    let slo = llm.and_then(|llm| llm.slo.as_ref());
+    StreamRowBooks {
+        ended: tally.planned,
+        complete: tally.complete,
+        met: slo.map_or(0, |slo| slo.met),
+        cannot_tell: slo.map_or(0, |slo| slo.cannot_tell),
+        unknown_first_content: llm.map_or(0, |llm| llm.unmeasured.first_content),
+        unknown_content_gaps: llm.map_or(0, |llm| llm.unmeasured.gaps),
+        unknown_time_per_output_token: llm.map_or(0, |llm| llm.tokens.unknown_time_per_output_token),
     }
 }
 

@@ -128,8 +128,13 @@ impl StreamObserver {
         measure_from: Timestamp,
         all_found: Arc<Mutex<CombinedResults>>,
     ) -> StreamObserver {
+        let mut found = StreamResults::new(&options);
+        let keeps_rows = all_found.lock().unwrap_or_else(PoisonError::into_inner).rows.is_some();
+        if keeps_rows {
+            found.keep_rows();
+        }
         StreamObserver {
-            found: StreamResults::new(&options),
+            found,
             uncounted: Uncounted::default(),
             options,
             asking,
@@ -190,8 +195,9 @@ impl StreamObserver {
             return;
         }
         self.rows_given = now;
-        let rows = self.found.take_rows();
-        self.all_found.lock().unwrap_or_else(PoisonError::into_inner).rows.merge(&rows);
+        if let Some(rows) = self.found.take_rows() {
+            self.all_found.lock().unwrap_or_else(PoisonError::into_inner).add_rows(&rows);
+        }
     }
 
     /// Offers the stream of a request that was sent to the sample.
@@ -335,7 +341,7 @@ impl AnswerReader for StreamObserver {
         let facts = self.found.facts(&self.options);
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
-        all.rows.merge(&self.found.take_rows());
+        self.found.take_rows().iter().for_each(|rows| all.add_rows(rows));
         all.waiting.append(&mut self.uncounted.waiting);
     }
 }

@@ -56,15 +56,22 @@ impl StreamRun {
         })
     }
 
+    /// Also keeps times and counts by intended start, for [`StreamRun::rows`]. Call it before the run.
+    pub fn keep_rows(&self) {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).rows = Some(StreamRows::default());
+    }
+
     /// Returns the streams so far by intended start, except for ends of the last tenth of a second. After the
-    /// run all are in them.
+    /// run all are in them. They are empty unless [`StreamRun::keep_rows`] was called.
     pub fn rows(&self) -> StreamRows {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).rows.clone()
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).rows.clone().unwrap_or_default()
     }
 
     /// Forgets the results, so that another run can be observed. Observers of an earlier run must have ended.
     pub fn restart(&self) {
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = CombinedResults::new(&self.options);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = found.rows.as_ref().map(|_| StreamRows::default());
+        *found = CombinedResults { rows, ..CombinedResults::new(&self.options) };
     }
 
     /// Returns the results. Call it after the run: a tokenizer does its work now.

@@ -78,6 +78,7 @@ impl Asked {
         let each = of_each_request(&args.slo, &objectives);
         let resolved: ResolvedRun = resolve(run_args)?;
         refuse_unread(&objectives, is_llm, resolved.observed.streams.is_some())?;
+        resolved.observed.streams.iter().for_each(StreamRun::keep_rows);
         if !each.is_empty() {
             output::note(&format!("goodput counts requests that meet {}", each.join(" and ")));
         }
