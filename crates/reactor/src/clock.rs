@@ -8,24 +8,24 @@ use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 /// A clock that counts monotonic nanoseconds from an origin.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
-    /// The origin in nanoseconds of the system's monotonic clock, whose zero is long ago.
-    origin_ns: u64,
+    /// The origin in nanoseconds of the system's monotonic clock. Negative if the machine was started after it.
+    origin_ns: i64,
     origin_unix: SystemTime,
 }
 
 impl MonotonicClock {
     /// Returns a clock whose origin is `lead` from now, to leave time for preparations. Until then it reads zero.
     pub fn starting_in(lead: Nanos) -> MonotonicClock {
-        MonotonicClock { origin_ns: monotonic_ns() + lead.0, origin_unix: SystemTime::now() + Duration::from(lead) }
+        let origin_ns = signed(monotonic_ns().saturating_add(lead.0));
+        MonotonicClock { origin_ns, origin_unix: SystemTime::now() + Duration::from(lead) }
     }
 
     /// Returns a clock whose origin is `instant`, in nanoseconds since 1970 UTC by the current wall clock. If `instant`
     /// has passed, the clock reads the time since then.
     pub fn with_origin_at(instant: u64) -> MonotonicClock {
-        let now = monotonic_ns();
-        let unix_ns = unix_ns();
-        // The result is at least zero, because the system's clock counts from boot and no run began before that.
-        let origin_ns = now.saturating_add(instant).saturating_sub(unix_ns);
+        let now = signed(monotonic_ns());
+        let unix_ns = signed(unix_ns());
+        let origin_ns = now.saturating_add(signed(instant).saturating_sub(unix_ns));
         MonotonicClock { origin_ns, origin_unix: SystemTime::UNIX_EPOCH + Duration::from_nanos(instant) }
     }
 
@@ -37,7 +37,8 @@ impl MonotonicClock {
     /// Returns this clock with its origin moved to `instant`.
     pub fn rebased(&self, instant: Timestamp) -> MonotonicClock {
         let lead = instant.since_origin();
-        MonotonicClock { origin_ns: self.origin_ns + lead.0, origin_unix: self.origin_unix + Duration::from(lead) }
+        let origin_ns = self.origin_ns.saturating_add(signed(lead.0));
+        MonotonicClock { origin_ns, origin_unix: self.origin_unix + Duration::from(lead) }
     }
 
     /// Returns the origin in nanoseconds since 1970 UTC, by the wall clock at the time when this clock was made.
@@ -48,13 +49,17 @@ impl MonotonicClock {
 
     /// Converts `instant` to nanoseconds of the system's monotonic clock.
     pub(crate) fn to_monotonic_ns(self, instant: Timestamp) -> u64 {
-        self.origin_ns.saturating_add(instant.0)
+        if instant == Timestamp::NEVER { u64::MAX } else { instant.0.saturating_add_signed(self.origin_ns) }
     }
 
     /// Sleeps until the origin.
     pub fn wait_for_origin(&self) {
-        while let Some(left) = self.origin_ns.checked_sub(monotonic_ns()).filter(|left| *left > 0) {
-            std::thread::sleep(Duration::from_nanos(left));
+        loop {
+            let left = self.origin_ns.saturating_sub(signed(monotonic_ns()));
+            if left <= 0 {
+                return;
+            }
+            std::thread::sleep(Duration::from_nanos(left.unsigned_abs()));
         }
     }
 }
@@ -62,8 +67,13 @@ impl MonotonicClock {
 impl Clock for MonotonicClock {
     #[inline]
     fn now(&self) -> Timestamp {
-        Timestamp(monotonic_ns().saturating_sub(self.origin_ns))
+        Timestamp((monotonic_ns().cast_signed() - self.origin_ns).max(0).cast_unsigned())
     }
+}
+
+/// Converts nanoseconds to a signed number, which is enough for 292 years.
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
 }
 
 /// Reads the system's monotonic clock, in nanoseconds. One number is cheaper than a standard library `Instant`, and the
@@ -99,3 +109,24 @@ pub fn clock_reading_ns() -> u64 {
 
 /// Pairs of readings in [`clock_reading_ns`]. They take under 1 ms, and no pause shifts their median.
 const READINGS: usize = 501;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine may have been started after the origin of a run that it is late for.
+    #[test]
+    fn an_origin_may_be_before_the_start_of_the_machine() {
+        let asked = unix_ns() - monotonic_ns() - 3_600_000_000_000;
+        let clock = MonotonicClock::with_origin_at(asked);
+        let before = unix_ns() - asked;
+        let now = clock.now();
+        // The wall clock may be slewed meanwhile, so the two agree within a second.
+        assert!(now.0.abs_diff(before) < NANOS_PER_SECOND, "{now:?} {before}");
+        clock.wait_for_origin();
+        let later = now + Nanos::from_millis(5);
+        assert!(clock.to_monotonic_ns(later).abs_diff(monotonic_ns()) < NANOS_PER_SECOND);
+        assert_eq!(clock.to_monotonic_ns(Timestamp::NEVER), u64::MAX);
+        assert_eq!(clock.rebased(later).now().0 / NANOS_PER_SECOND, 0);
+    }
+}
