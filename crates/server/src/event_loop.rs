@@ -12,6 +12,7 @@ use truetail_reactor::{MAX_TOKEN, Reactor, Readiness, ReadinessEvents};
 
 use crate::close_reason::CloseReason;
 use crate::connection::AcceptedConnection;
+use crate::messages::MessageFraming;
 use crate::shared_state::SharedState;
 use crate::slots::Slots;
 use crate::tls::Certificate;
@@ -38,6 +39,8 @@ pub(crate) struct EventLoop {
     stop: Arc<AtomicBool>,
     /// Certificate for TLS, if the server uses TLS.
     certificate: Option<Certificate>,
+    /// Framing of messages; `None` means HTTP.
+    framing: Option<MessageFraming>,
     shared: SharedState,
     connections: Slots<AcceptedConnection>,
     /// Time of the next accept; `None` if no client is known to wait.
@@ -53,7 +56,7 @@ impl EventLoop {
     pub(crate) fn new(
         reactor: Reactor,
         listener: TcpListener,
-        certificate: Option<Certificate>,
+        (certificate, framing): (Option<Certificate>, Option<MessageFraming>),
         shared: SharedState,
         stop: Arc<AtomicBool>,
     ) -> io::Result<EventLoop> {
@@ -63,6 +66,7 @@ impl EventLoop {
             listener,
             stop,
             certificate,
+            framing,
             shared,
             connections: Slots::new(),
             accept_at: None,
@@ -128,8 +132,8 @@ impl EventLoop {
             Ok(false) => {}
             Err(over) => return self.close(token, over),
         }
-        if connection.changes_version() {
-            self.connections.replace(token, AcceptedConnection::in_its_version);
+        if connection.changes_protocol() {
+            self.connections.replace(token, AcceptedConnection::in_its_protocol);
         }
     }
 
@@ -200,7 +204,8 @@ impl EventLoop {
         let session = self.certificate.as_ref().map(Certificate::session).transpose();
         let (Ok(()), Ok(session)) = (ready, session) else { return };
         let transport = Transport::new(stream, session);
-        let token = self.connections.insert(|token| AcceptedConnection::new(transport, token));
+        let framing = self.framing;
+        let token = self.connections.insert(|token| AcceptedConnection::new(transport, token, framing));
         let Some(connection) = self.connections.get(token) else { return };
         if self.reactor.add(connection.stream(), token).is_err() {
             self.connections.remove(token);

@@ -49,8 +49,18 @@ pub(crate) struct ServerExchange {
     /// The stream that will answer the request; only present until the request has been read.
     pub(crate) pending: Option<Box<PendingStream>>,
     pub(crate) stream: Option<Box<StreamAnswer>>,
+    /// Bytes of the answer, in place of `response`.
+    own: Option<OwnAnswer>,
     /// Data for the record of the truth; `None` if the request does not reach the service.
     pub(crate) entry: Option<TruthEntry>,
+}
+
+/// An answer that repeats what its client sent.
+#[derive(Debug)]
+struct OwnAnswer {
+    bytes: Vec<u8>,
+    /// Length of the head at the beginning; 0 for a message.
+    head: u64,
 }
 
 /// Data for the record of an exchange: its row, and its ending and status once all bytes have left.
@@ -79,6 +89,7 @@ impl ServerExchange {
             request_read: true,
             pending: None,
             stream: None,
+            own: None,
             entry: None,
         }
     }
@@ -118,6 +129,46 @@ impl ServerExchange {
         exchange
     }
 
+    /// Creates an exchange that is not recorded: these bytes leave at `due`.
+    pub(crate) fn of_bytes(responses: &Responses, bytes: Vec<u8>, due: Timestamp) -> ServerExchange {
+        let form = ResponseForm { keep_alive: true, ..ResponseForm::LAST };
+        let mut exchange = ServerExchange::new_unrecorded(responses, responses.interim(), form, due);
+        exchange.answer_with(bytes, 0);
+        exchange
+    }
+
+    /// Closes the connection after the answer.
+    pub(crate) fn and_close(self) -> ServerExchange {
+        ServerExchange { then: AfterResponse::Close, ..self }
+    }
+
+    /// Returns the status of an answer that is an error.
+    pub(crate) fn error_status(&self) -> Option<u16> {
+        self.entry.as_ref().and_then(|entry| entry.status).filter(|status| *status >= 400)
+    }
+
+    /// Answers with these bytes, of which the first `head` are a head, unless the service resets the connection or
+    /// answers with garbage. The parts of an answer are the halves behind its head.
+    pub(crate) fn answer_with(&mut self, bytes: Vec<u8>, head: usize) {
+        let length = bytes.len() as u64;
+        let head = head as u64;
+        let half = head + (length - head) / 2;
+        match self.entry.as_ref().map(|entry| entry.ending) {
+            Some(Ending::Reset | Ending::Garbage) => return,
+            Some(Ending::ShortBody) => self.length = half,
+            _ => self.length = length,
+        }
+        if let Some((from, _)) = &mut self.rest {
+            *from = half;
+        }
+        self.own = Some(OwnAnswer { bytes, head });
+    }
+
+    /// Returns the number of bytes that this answer does not share with others.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        self.own.as_ref().map_or(0, |own| own.bytes.len() as u64)
+    }
+
     /// Turns the answer, with status 200, into a stream.
     pub(crate) fn start_stream(&mut self, stream: StreamAnswer) {
         if stream.closes() {
@@ -142,15 +193,20 @@ impl ServerExchange {
 
     /// Returns the next bytes of the answer in HTTP/1: at least one, beginning at `from`, and none at or after `end`.
     pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, from: u64, end: u64) -> &'a [u8] {
-        match &self.stream {
-            Some(stream) => stream.piece(from, end),
-            None => responses.piece(self.response, from, end),
+        match (&self.stream, &self.own) {
+            (Some(stream), _) => stream.piece(from, end),
+            (None, Some(own)) => &own.bytes[from as usize..end as usize],
+            (None, None) => responses.piece(self.response, from, end),
         }
     }
 
     #[cfg(feature = "http2")]
     pub(crate) fn head_length(&self, responses: &Responses) -> u64 {
-        self.stream.as_ref().map_or_else(|| responses.length(self.response, true), |stream| stream.head_length())
+        match (&self.stream, &self.own) {
+            (Some(stream), _) => stream.head_length(),
+            (None, Some(own)) => own.head,
+            (None, None) => responses.length(self.response, true),
+        }
     }
 
     /// Returns true if the answer is complete after `sent` bytes and ends regularly.

@@ -1,6 +1,6 @@
-//! The misbehaving server, in HTTP/1.1, over TLS, and with the feature `http2` also in HTTP/2. It follows
-//! [`truetail_model::service::ServiceState`] in real time and logs its actions, so that any claim about a load
-//! generator can be checked against the truth.
+//! The misbehaving server, in HTTP/1.1, with messages in WebSocket and on TCP, over TLS, and with the feature `http2`
+//! also in HTTP/2. It follows [`truetail_model::service::ServiceState`] in real time and logs its actions, so that any
+//! claim about a load generator can be checked against the truth.
 //!
 //! | path | behaviour |
 //! |---|---|
@@ -31,6 +31,10 @@
 //! On every path, a request with the header `truetail-preflight` counts as a health check. The fault clock starts at
 //! the first request that is not a health check; that request arrives at 0.
 //!
+//! A `GET` with `Upgrade: websocket` opens a channel on any path: the service answers each message with the same
+//! message. With [`ServerOptions::framing`], connections are channels on TCP. An error with a status is the text
+//! `error 503`. Answers leave in the order of the messages, and a message has at most 1 MiB.
+//!
 //! One thread does everything. It reads before it writes, and continues to read during a burst of answers, so the
 //! timestamp of an arrival does not wait for other answers.
 //!
@@ -45,6 +49,7 @@
 
 #![warn(unreachable_pub)]
 
+mod answer_queue;
 mod close_reason;
 mod connection;
 mod event_loop;
@@ -55,6 +60,7 @@ mod http1_connection;
 #[cfg(feature = "http2")]
 mod http2;
 mod log_file;
+mod messages;
 mod response_form;
 mod server;
 mod shared_state;
@@ -68,6 +74,7 @@ mod truth_log;
 mod truth_recorder;
 
 pub use log_file::LogFile;
+pub use messages::{FramingError, MessageFraming};
 pub use server::{Server, ServerOptions};
 pub use stream::{EventKind, StreamTruth};
 pub use tls::Certificate;

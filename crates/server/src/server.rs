@@ -13,6 +13,7 @@ use truetail_model::time::Nanos;
 use truetail_reactor::{Reactor, Waker, minimize_timer_slack};
 
 use crate::event_loop::EventLoop;
+use crate::messages::MessageFraming;
 use crate::shared_state::SharedState;
 use crate::tls::Certificate;
 use crate::truth::ServerTruth;
@@ -38,6 +39,8 @@ pub struct ServerOptions {
     pub head_timeout: Nanos,
     /// Certificate for TLS; `None` means no TLS.
     pub certificate: Option<Certificate>,
+    /// Framing of messages on TCP; `None` means HTTP and WebSocket.
+    pub framing: Option<MessageFraming>,
 }
 
 impl ServerOptions {
@@ -47,7 +50,16 @@ impl ServerOptions {
     /// Creates options for `service` at `listen`: rows in memory, no logs, no TLS, and half a minute for a head.
     pub fn new(service: Service, listen: SocketAddr) -> ServerOptions {
         let head_timeout = Nanos::from_secs(30);
-        ServerOptions { service, listen, truth: None, events: None, keep_truth: true, head_timeout, certificate: None }
+        ServerOptions {
+            service,
+            listen,
+            truth: None,
+            events: None,
+            keep_truth: true,
+            head_timeout,
+            certificate: None,
+            framing: None,
+        }
     }
 }
 
@@ -61,6 +73,7 @@ impl fmt::Debug for ServerOptions {
             .field("keep_truth", &self.keep_truth)
             .field("head_timeout", &self.head_timeout)
             .field("certificate", &self.certificate.is_some())
+            .field("framing", &self.framing)
             .finish()
     }
 }
@@ -84,7 +97,7 @@ impl Server {
     /// - The header of a log cannot be written.
     /// - The system has no file descriptor or thread left.
     pub fn start(options: ServerOptions) -> io::Result<Server> {
-        let ServerOptions { service, listen, truth, events, keep_truth, head_timeout, certificate } = options;
+        let ServerOptions { service, listen, truth, events, keep_truth, head_timeout, certificate, framing } = options;
         let listener = bind(listen).map_err(|error| explain(listen, &error))?;
         let addr = listener.local_addr()?;
         let requests = truth.map(TruthLog::start).transpose()?;
@@ -95,7 +108,7 @@ impl Server {
         let admitted = Arc::default();
         let stop = Arc::default();
         let shared = SharedState::new(service, recorder, head_timeout, Arc::clone(&admitted));
-        let event_loop = EventLoop::new(reactor, listener, certificate, shared, Arc::clone(&stop))?;
+        let event_loop = EventLoop::new(reactor, listener, (certificate, framing), shared, Arc::clone(&stop))?;
         let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {
             minimize_timer_slack();
             event_loop.run()

@@ -82,6 +82,19 @@ impl SharedState {
         self.exchange(now, form, &admission)
     }
 
+    /// Admits a message that arrives now.
+    pub(crate) fn admit_message(&mut self) -> ServerExchange {
+        let now = self.now();
+        let admission = self.fault_clock.admit(RouteId::default(), now);
+        self.exchange(now, ResponseForm { keep_alive: true, ..ResponseForm::LAST }, &admission)
+    }
+
+    /// Creates an answer of the server itself to something that is no message. It leaves at once.
+    pub(crate) fn control_message(&mut self, bytes: Vec<u8>) -> ServerExchange {
+        let now = self.now();
+        self.count_control(ServerExchange::of_bytes(&self.responses, bytes, now))
+    }
+
     fn exchange(&mut self, now: Timestamp, form: ResponseForm, admission: &Admission) -> ServerExchange {
         let row = self.recorder.open(&admission.plan, admission.epoch, admission.origin);
         self.admitted.fetch_add(1, Ordering::Relaxed);

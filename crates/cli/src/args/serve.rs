@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use truetail_server::MessageFraming;
 
 const EXAMPLE: &str = "\
 Example:
@@ -10,9 +11,10 @@ Example:
 
 /// Run a test server that misbehaves as a scenario says
 ///
-/// Prints 'listening on http://ADDRESS' (https:// with --cert) when it is ready. The clock of the faults starts at the
-/// first request that is not a health check (GET /healthy; with streamed answers also /health, /metrics, /v1/models and
-/// /get_server_info), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the logs.
+/// Prints 'listening on http://ADDRESS' when it is ready (https:// with --cert, tcp:// and tls:// with --framing). The
+/// clock of the faults starts at the first request that is not a health check (GET /healthy; with streamed answers also
+/// /health, /metrics, /v1/models and /get_server_info), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server
+/// and completes the logs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub(crate) struct ServeArgs {
@@ -28,6 +30,10 @@ pub(crate) struct ServeArgs {
     /// The private key of --cert, a PEM file
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub key: Option<PathBuf>,
+    /// Answer messages on TCP instead of HTTP, each with the same message: line, crlf, nul, length:4be, length:2le,
+    /// fixed:64 and so on. Without this, WebSocket is answered on every path
+    #[arg(long, value_name = "FRAMING")]
+    pub framing: Option<MessageFraming>,
     /// Log what happened to each request to this CSV file
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,

@@ -29,11 +29,17 @@ pub(super) fn serve(args: ServeArgs) -> Result<ExitCode> {
     let events = log(args.truth_events.as_deref());
     let certificate = args.cert.as_deref().zip(args.key.as_deref());
     let certificate = certificate.map(|(chain, key)| certificate_of(chain, key)).transpose()?;
-    let scheme = if certificate.is_some() { "https" } else { "http" };
+    let scheme = match (args.framing.is_some(), certificate.is_some()) {
+        (false, false) => "http",
+        (false, true) => "https",
+        (true, false) => "tcp",
+        (true, true) => "tls",
+    };
     let options = ServerOptions {
         truth,
         events,
         certificate,
+        framing: args.framing,
         keep_truth: false,
         ..ServerOptions::new(scenario.service.clone(), listen)
     };

@@ -34,6 +34,60 @@ fn a_stall_is_in_the_truth_log_and_in_the_tail() {
     assert!((250..=550).contains(&held), "{held} requests met the stall, 400 were due to");
 }
 
+/// Of each three messages, the server answers one with an error, and the answers that a stall held come in order.
+#[test]
+fn messages_meet_the_scenario_in_websocket_and_on_tcp() {
+    let dir = TestDir::new();
+    let faults = "[[service.fault]]\nkind = \"stall\"\nat = \"200ms\"\nfor = \"500ms\"\n\
+                  [[service.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 3\n";
+    let text = format!("[workload]\nrate = 300\nduration = \"1s\"\n[service]\nbaseline = \"2ms\"\n{faults}");
+    let scenario = dir.file("messages.toml", &text);
+    let data = ["--data", r#"{"id":{{seq}}}"#, "--check", "body contains id", "--json", "--quiet", "--no-save"];
+    let load = ["-r", "300", "-n", "300", "-c", "5"];
+    for (scheme, framing) in [("ws", None), ("tcp", Some("line")), ("tcp", Some("length:4be"))] {
+        let framing: Vec<&str> = framing.iter().flat_map(|framing| ["--framing", framing]).collect();
+        let served = ServeProcess::start_with(&dir, scenario, &framing);
+        let url = format!("{scheme}://127.0.0.1:{}", served.port());
+        let run = dir.truetail(&[&["run", &url][..], &load, &framing, &data].concat()).json();
+        let (code, rows) = served.stop();
+        assert_eq!((code, rows.len()), (Some(0), 300), "{scheme}");
+        assert_eq!((&run["tally"]["responses"], &run["tally"]["planned"]), (&300.into(), &300.into()), "{scheme}");
+        assert_eq!(run["checks"][0]["failed"], 100, "the errors: {scheme}");
+        assert_eq!(rows.iter().filter(|row| row.contains(",503,answered,")).count(), 100, "{scheme}");
+        assert!(run["response_time"]["max_ns"].as_u64() > Some(450_000_000), "{scheme}: {}", run["response_time"]);
+    }
+}
+
+#[cfg(feature = "serve-http2")]
+#[test]
+fn calls_meet_the_scenario() {
+    let dir = TestDir::new();
+    let fault = "[[service.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 4\n";
+    let text = format!("[workload]\nrate = 200\nduration = \"1s\"\n[service]\nbaseline = \"2ms\"\n{fault}");
+    let served = ServeProcess::start(&dir, dir.file("calls.toml", &text));
+    let proto = "syntax = \"proto3\";\npackage shop;\nmessage Order { string name = 1; }\n\
+                 service Orders { rpc Buy(Order) returns (Order); }\n";
+    dir.file("shop.proto", proto);
+    let url = format!("grpc://127.0.0.1:{}/shop.Orders/Buy", served.port());
+    let call = ["--proto", "shop.proto", "--data", r#"{"name":"x"}"#, "--check", "message.name == \"x\""];
+    let load = ["-r", "200", "-n", "200", "--json", "--quiet", "--no-save"];
+    let run = dir.truetail(&[&["run", &url][..], &call, &load].concat()).json();
+    let (code, rows) = served.stop();
+    assert_eq!((code, rows.len()), (Some(0), 200), "the preflight is not among them");
+    assert_eq!(run["grpc"]["statuses"], serde_json::json!({"OK": 150, "UNAVAILABLE": 50}));
+    assert_eq!((&run["checks"][0]["passed"], &run["checks"][0]["failed"]), (&150.into(), &50.into()));
+}
+
+#[test]
+fn an_unknown_framing_is_one_line() {
+    let output = TestDir::new().truetail(&["serve", "--framing", "lines"]);
+    assert_eq!(output.code, Some(2), "{output:?}");
+    assert!(
+        output.stderr.contains("is no framing; write line, crlf") && output.stderr.lines().count() == 1,
+        "{output:?}"
+    );
+}
+
 #[test]
 fn a_model_serves_streams_and_logs_each_event() {
     let dir = TestDir::new();

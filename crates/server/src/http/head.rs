@@ -7,6 +7,7 @@ use truetail_model::service::{ABOUT_MODEL_PATHS, SGLANG_PATH, StreamDescription,
 
 use super::page::RequestOrigin;
 use super::{Body, Refusal};
+use crate::messages::Upgrade;
 use crate::response_form::Framing;
 use crate::stream::parse_query;
 
@@ -48,6 +49,8 @@ pub(crate) struct RequestHead<'a> {
     pub(crate) framing: Framing,
     /// True if the client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
+    /// The client asks for WebSocket, in version 13 and without a body.
+    pub(crate) upgrade: Option<Upgrade>,
     pub(crate) body: Body,
 }
 
@@ -72,6 +75,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead<'_>>, Refusa
         keep_alive: if is_http_1_1 { !facts.close } else { facts.keep_alive && !facts.close },
         framing: if is_http_1_1 { Framing::Chunks } else { Framing::Connection },
         expects_continue: is_http_1_1 && facts.expects_continue && !body.is_over(),
+        upgrade: facts.upgrade().filter(|_| is_http_1_1 && request.method == Some("GET") && body.is_over()),
         body,
     }))
 }
@@ -129,6 +133,15 @@ struct HeaderFields<'a> {
     content_length: Option<u64>,
     coded: bool,
     chunked: bool,
+    websocket: WebSocketFields<'a>,
+}
+
+#[derive(Default)]
+struct WebSocketFields<'a> {
+    is_asked: bool,
+    is_version_13: bool,
+    key: Option<&'a [u8]>,
+    protocols: Option<&'a [u8]>,
 }
 
 impl<'a> HeaderFields<'a> {
@@ -146,6 +159,10 @@ impl<'a> HeaderFields<'a> {
         match field.name.len() {
             4 if is("host") => self.page.host = field.value,
             6 if is("origin") => self.page.origin = Some(field.value),
+            7 if is("upgrade") => self.websocket.is_asked |= has_token(field.value, "websocket"),
+            17 if is("sec-websocket-key") => self.websocket.key = Some(field.value),
+            21 if is("sec-websocket-version") => self.websocket.is_version_13 = field.value.trim_ascii() == b"13",
+            22 if is("sec-websocket-protocol") => self.websocket.protocols = Some(field.value),
             6 if is("expect") => self.expects_continue |= has_token(field.value, "100-continue"),
             10 if is("connection") => {
                 self.close |= has_token(field.value, "close");
@@ -166,6 +183,15 @@ impl<'a> HeaderFields<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns the client's request for WebSocket (RFC 6455, section 4.2.1).
+    fn upgrade(&self) -> Option<Upgrade> {
+        let fields = &self.websocket;
+        let key = fields.key.and_then(|key| std::str::from_utf8(key).ok()).map(str::trim);
+        let key = key.filter(|_| fields.is_asked && fields.is_version_13)?;
+        let protocol = fields.protocols.and_then(|offered| tokens(offered).next()).map(str::to_owned);
+        Some(Upgrade { key: key.to_owned(), protocol })
     }
 
     /// Returns the body. Fails if its length is contradictory or unknown (RFC 9112, section 6.3).

@@ -8,6 +8,7 @@ use h2::{Reason, RecvStream, SendStream};
 use http::Response;
 use truetail_model::time::Timestamp;
 
+use super::call;
 use crate::exchange::{AfterResponse, NextSend, ServerExchange};
 use crate::http::Responses;
 use crate::stream::MAX_BODY_BYTES;
@@ -49,6 +50,8 @@ pub(super) struct StreamExchange {
     request: RecvStream,
     /// The body of the request, if the service needs it.
     kept: Option<Vec<u8>>,
+    /// The request is a call of gRPC.
+    pub(super) is_call: bool,
     respond: SendResponse<Bytes>,
     /// Sink for the body of the answer, once its head was sent.
     body: Option<SendStream<Bytes>>,
@@ -57,14 +60,25 @@ pub(super) struct StreamExchange {
 }
 
 impl StreamExchange {
-    /// Creates the answer of `exchange`. Keeps the body of the request if `keeps` is true.
+    /// Creates the answer of `exchange`. Keeps the body of the request if `keeps` is true, and if it is a call.
     pub(super) fn new(
         exchange: ServerExchange,
         request: RecvStream,
-        keeps: bool,
+        (keeps, is_call): (bool, bool),
         respond: SendResponse<Bytes>,
     ) -> StreamExchange {
-        StreamExchange { exchange, request, kept: keeps.then(Vec::new), respond, body: None, handed_over: 0 }
+        let kept = (keeps || is_call).then(Vec::new);
+        StreamExchange { exchange, request, kept, is_call, respond, body: None, handed_over: 0 }
+    }
+
+    /// Returns true if the answer is complete after `sent` bytes and no trailers follow.
+    fn ends_at(&self, sent: u64) -> bool {
+        self.exchange.is_whole_at(sent) && !self.has_trailers()
+    }
+
+    /// Returns true if the answer has messages of gRPC, whose status follows them.
+    fn has_trailers(&self) -> bool {
+        self.is_call && self.exchange.error_status().is_none()
     }
 
     /// Reads the received part of the request's body.
@@ -132,10 +146,12 @@ impl StreamExchange {
         let mut from = sent;
         if from < head {
             let response = head_of(self.exchange.piece(responses, 0, head));
-            let body = self.respond.send_response(response, self.exchange.is_whole_at(head))?;
+            let ends = self.ends_at(head);
+            let body = self.respond.send_response(response, ends)?;
             self.body = Some(body);
             from = head;
         }
+        let has_trailers = self.has_trailers();
         let Some(body) = &mut self.body else { return Ok(Progress::Gone) };
         let end = end.min(from + MAX_TURN_BYTES);
         while from < end {
@@ -146,7 +162,11 @@ impl StreamExchange {
                 break;
             }
             from += length as u64;
-            body.send_data(Bytes::copy_from_slice(&piece[..length]), self.exchange.is_whole_at(from))?;
+            let ends = self.exchange.is_whole_at(from) && !has_trailers;
+            body.send_data(Bytes::copy_from_slice(&piece[..length]), ends)?;
+        }
+        if has_trailers && self.exchange.is_whole_at(from) {
+            body.send_trailers(call::trailers())?;
         }
         Ok(match from - sent {
             // A stream that the client has reset will never have room.

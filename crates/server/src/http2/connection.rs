@@ -15,6 +15,7 @@ use truetail_model::service::BatchEvent;
 use truetail_model::time::Timestamp;
 
 use super::answering::{Progress, RequestBody, StreamExchange};
+use super::call;
 use super::pipe::Pipe;
 use super::wire::{Received, Wire};
 use crate::close_reason::CloseReason;
@@ -32,7 +33,7 @@ const MAX_STREAMS: u32 = 4096;
 const WINDOW: u32 = 1024 * 1024;
 /// Maximum length of a head, as in HTTP/1.
 const MAX_HEAD_BYTES: u32 = 32 * 1024;
-/// Maximum size of all request bodies that a connection keeps.
+/// Maximum size of all request bodies that a connection keeps, and of all answers to calls.
 const MAX_KEPT: usize = 64 * 1024 * 1024;
 /// Streams per round, before their bytes are handed to the system.
 const STREAMS_AT_ONCE: usize = 16;
@@ -62,6 +63,8 @@ pub(crate) struct Http2Connection {
     waiting: Vec<u64>,
     /// Streams with bytes that h2 has and the system has not yet taken.
     leaving: Vec<u64>,
+    /// Size of the answers to calls.
+    own_bytes: u64,
     /// True if reading was skipped because the client does not read its answers.
     is_paused: bool,
 }
@@ -95,6 +98,7 @@ impl Http2Connection {
             unread: Vec::new(),
             waiting: Vec::new(),
             leaving: Vec::new(),
+            own_bytes: 0,
             is_paused: false,
         }
     }
@@ -219,8 +223,9 @@ impl Http2Connection {
         let id = self.begun;
         self.begun += 1;
         let keeps = matches!(route, Route::Model(_));
+        let is_call = call::is_call(head.headers.get(http::header::CONTENT_TYPE));
         let is_whole = exchange.request_read;
-        self.streams.insert(id, StreamExchange::new(exchange, body, keeps, respond));
+        self.streams.insert(id, StreamExchange::new(exchange, body, (keeps, is_call), respond));
         if is_whole {
             self.request_is_read(shared, id);
         } else {
@@ -259,7 +264,15 @@ impl Http2Connection {
     fn request_is_read(&mut self, shared: &mut SharedState, id: u64) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let body = stream.take_body();
+        let is_call = stream.is_call;
         let exchange = &mut stream.exchange;
+        if is_call && self.own_bytes + body.len() as u64 > MAX_KEPT as u64 {
+            return self.refuse(shared, id, Refusal::BodyTooLarge);
+        }
+        if is_call {
+            call::answer(exchange, &body);
+            self.own_bytes += exchange.own_bytes();
+        }
         shared.begin_stream(exchange, &body, self.token);
         exchange.request_read = true;
         if let Some(events) = &exchange.stream {
@@ -346,6 +359,7 @@ impl Http2Connection {
         if let (Some(ending), Some(entry)) = (ending, &mut stream.exchange.entry) {
             entry.ending = ending;
         }
+        self.own_bytes -= stream.exchange.own_bytes();
         if let Some(events) = &stream.exchange.stream {
             self.by_number.remove(&events.number);
         }

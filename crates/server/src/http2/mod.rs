@@ -6,6 +6,7 @@
 //! requests.
 
 mod answering;
+mod call;
 mod connection;
 mod pipe;
 mod wire;

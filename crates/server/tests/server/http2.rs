@@ -253,3 +253,68 @@ fn a_preface_that_goes_wrong_ends_the_connection() {
     }
     assert_eq!(stop_and_check(server, &service).totals.admitted, 0);
 }
+
+/// Calls of gRPC get their messages back, and an error of the service is a status of gRPC.
+#[test]
+fn calls_are_answered_with_their_messages_and_a_status() {
+    let select = Selector { every: Some(2), ..Selector::default() };
+    let service = faulty(vec![Fault::ErrorStatus { status: 503, immediately: true, select }]);
+    let server = start(service.clone());
+    with_client(&server, 65_535, async |client| {
+        let call = |preflight: bool| {
+            let mut call = request(Method::POST, "/shop.Orders/Buy");
+            call.headers_mut().insert("content-type", "application/grpc+proto".parse().unwrap());
+            if preflight {
+                call.headers_mut().insert("truetail-preflight", "1".parse().unwrap());
+            }
+            call
+        };
+        let message = [&b"\0\0\0\0\x03"[..], b"abc", b"\0\0\0\0\0"].concat();
+        for (preflight, status) in [(true, Some("0")), (false, Some("0")), (false, None)] {
+            let mut client = client.clone().ready().await.unwrap();
+            let (response, mut send) = client.send_request(call(preflight), false).unwrap();
+            send.send_data(Bytes::copy_from_slice(&message), true).unwrap();
+            let (head, mut data) = response.await.unwrap().into_parts();
+            assert_eq!(
+                (head.status.as_u16(), &head.headers["content-type"]),
+                (200, &"application/grpc".parse().unwrap())
+            );
+            let mut body = Vec::new();
+            while let Some(part) = data.data().await {
+                body.extend_from_slice(&part.unwrap());
+            }
+            let trailers = data.trailers().await.unwrap();
+            match status {
+                Some(status) => {
+                    assert_eq!(body, message);
+                    assert_eq!(trailers.expect("trailers")["grpc-status"], status);
+                    assert!(!head.headers.contains_key("grpc-status"));
+                }
+                None => {
+                    assert_eq!((body.len(), &head.headers["grpc-status"], trailers), (0, &"14".parse().unwrap(), None))
+                }
+            }
+        }
+    });
+    let truth = stop_and_check(server, &service);
+    assert_eq!(truth.rows.iter().map(|row| row.status).collect::<Vec<_>>(), [Some(200), Some(503)]);
+}
+
+#[test]
+fn a_broken_call_ends_as_its_fault_says() {
+    let select = Selector::default();
+    for (fault, length, reason) in [
+        (Fault::ShortBody { select }, 4, Some(Reason::INTERNAL_ERROR)),
+        (Fault::SlowBody { over: Nanos::from_millis(20), select }, 8, None),
+    ] {
+        let service = faulty(vec![fault]);
+        let server = start(service.clone());
+        with_client(&server, 65_535, async |client| {
+            let mut call = request(Method::POST, "/shop.Orders/Buy");
+            call.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
+            let answer = ask(&client, call, Some(b"\0\0\0\0\x03abc")).await.unwrap();
+            assert_eq!((answer.body.len(), answer.reset), (length, reason));
+        });
+        stop_and_check(server, &service);
+    }
+}

@@ -6,6 +6,7 @@ mod faults;
 mod hostile;
 mod http;
 mod http2;
+mod messages;
 mod models;
 mod support;
 mod tls;
