@@ -89,6 +89,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         shards: None,
         trace: None,
         server_timing: None,
+        kept_headers: None,
         scrapes: Vec::new(),
         marks: Vec::new(),
         by_target: Vec::new(),

@@ -30,7 +30,8 @@ impl WithoutGenerator {
         }
     }
 
-    fn from_records(records: &[RequestRecord]) -> WithoutGenerator {
+    /// The response times of these requests without what the generator added.
+    pub(crate) fn from_records(records: &[RequestRecord]) -> WithoutGenerator {
         let added = |record: &RequestRecord| !record.delay.generator_lag.is_zero() || !record.knock_on.is_zero();
         if !records.iter().any(|record| record.outcome.is_response() && added(record)) {
             return WithoutGenerator::Same;

@@ -22,6 +22,8 @@
 //! | [`modes`] | groups of slow requests that took a similar time |
 //! | `scrapes` | request times that a service published, beside the times of its users |
 //! | `targets` | the response time of each target |
+//! | `ledger` | the parts of response times, with those that the service reported |
+//! | `header_groups` | the response times by the value of a response header |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |
 //! | [`compare`] | whether something got slower |
@@ -49,6 +51,7 @@ mod exceedance;
 mod fidelity;
 pub mod figures;
 pub mod gates;
+mod header_groups;
 pub mod history;
 mod ideal_answers;
 pub mod league;
@@ -132,6 +135,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         targets: targets::targets(run),
         reported_parts: ledger::reported_parts(run),
         ledger: ledger::ledger(run),
+        header_groups: header_groups::header_groups(run),
         scrapes,
         marks: marks::marks(run),
         modes: modes::modes(run),

@@ -8,7 +8,7 @@
 //! has no group.
 
 use truetail_model::record::{Outcome, RequestRecord};
-use truetail_run::{Mode, ModePlace, Run};
+use truetail_run::{HeaderPlace, Mode, ModePlace, Run};
 
 use crate::binomial;
 use crate::figures::time;
@@ -196,6 +196,9 @@ fn place(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Mod
     if let Some(name) = target(run, answers, group) {
         return ModePlace::Target(name);
     }
+    if let Some(place) = header(run, answers, group) {
+        return place;
+    }
     let starts = || group.iter().map(|record| record.intended_start.0);
     let [from_ns, to_ns] = [starts().min().unwrap_or(0), starts().max().unwrap_or(0)];
     let all = || answers.iter().map(|record| record.intended_start.0);
@@ -215,12 +218,30 @@ fn target(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Op
     }
     let first = group.first()?.target.index()?;
     let candidates = [first, group[group.len() / 2].target.index()?];
-    let share = |records: &[&RequestRecord], target: usize| {
-        let of_target = records.iter().filter(|record| record.target.index() == Some(target)).count();
-        of_target as f64 / records.len() as f64
-    };
-    let is_one = |target: &usize| share(group, *target) >= NEARLY_ALL && share(answers, *target) < NEARLY_ALL / 2.0;
+    let is_one = |target: &usize| is_of_group(answers, group, |record| record.target.index() == Some(*target));
     candidates.into_iter().find(is_one).and_then(|target| names.get(target).cloned())
+}
+
+/// Returns the value of a kept header that nearly all requests of the group have, if the others have it less often.
+fn header(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Option<ModePlace> {
+    let kept = run.facts.kept_headers.as_ref()?;
+    let candidates = [group.first()?, group[group.len() / 2]];
+    kept.headers.iter().enumerate().find_map(|(nth, header)| {
+        let place = |record: &RequestRecord| kept.of(record.index).map(|row| row.get(nth));
+        let is_one =
+            |candidate: &Option<HeaderPlace>| is_of_group(answers, group, |record| place(record) == *candidate);
+        let found = candidates.iter().map(|record| place(record)).find(is_one)??;
+        let HeaderPlace::Value(value) = found else { return None };
+        let value = header.values.get(value)?.value.clone();
+        Some(ModePlace::Header { name: header.name.clone(), value })
+    })
+}
+
+/// Returns true if nearly all requests of the group have a property that less than half as many of the answers have.
+fn is_of_group(answers: &[&RequestRecord], group: &[&RequestRecord], has: impl Fn(&RequestRecord) -> bool) -> bool {
+    let share =
+        |records: &[&RequestRecord]| records.iter().filter(|record| has(record)).count() as f64 / records.len() as f64;
+    share(group) >= NEARLY_ALL && share(answers) < NEARLY_ALL / 2.0
 }
 
 /// Returns the gap that most requests of the group have to the one before, by index, if it is above 1.
@@ -239,6 +260,7 @@ fn said(place: &ModePlace) -> String {
         ModePlace::Spread => "they are spread over the run".to_owned(),
         ModePlace::EveryNth(n) => format!("they are every {n}th request"),
         ModePlace::Target(name) => format!("they are of {name}"),
+        ModePlace::Header { name, value } => format!("they have {name}: {value}"),
         ModePlace::Within { from_ns, to_ns } => {
             format!("they were due from {} to {}", time(*from_ns as f64), time(*to_ns as f64))
         }

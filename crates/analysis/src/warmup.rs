@@ -8,7 +8,7 @@ use truetail_model::record::{
 };
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::trace::TraceIds;
-use truetail_run::{ReportedTimes, Run, ServerTiming, TraceFacts};
+use truetail_run::{KeptHeaders, ReportedTimes, Run, ServerTiming, TraceFacts};
 
 use crate::metric_distributions;
 
@@ -72,6 +72,9 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError>
     if let Some(timing) = &mut facts.server_timing {
         recount(timing, facts.trace.as_ref().and_then(TraceFacts::ids), &snapshot.samples);
     }
+    if let Some(kept) = &mut facts.kept_headers {
+        recount_headers(kept, &snapshot.samples);
+    }
     // By target, of streams and of sessions, only totals of the whole run are known.
     facts.by_target.clear();
     facts.stream = None;
@@ -100,6 +103,20 @@ fn recount(timing: &mut ServerTiming, ids: Option<TraceIds>, samples: &Samples) 
     let answers: HashSet<u64> = answers.filter(is_asked).collect();
     timing.answers = answers.iter().filter(|index| timing.of(**index).is_some()).count() as u64;
     timing.without = answers.len() as u64 - timing.answers;
+}
+
+/// Counts the answers with each value again, among the even part of the requests that are kept.
+fn recount_headers(kept: &mut KeptHeaders, samples: &Samples) {
+    let even: HashSet<u64> = samples.even().iter().map(|record| record.index).collect();
+    let slowest: HashSet<u64> = samples.slowest_left_out().map(|record| record.index).collect();
+    kept.rows.retain(|row| even.contains(&row.index()) || slowest.contains(&row.index()));
+    for (nth, header) in kept.headers.iter_mut().enumerate() {
+        header.further = 0;
+        header.without = 0;
+        header.values.iter_mut().for_each(|value| value.answers = 0);
+        let of_even = kept.rows.iter().filter(|row| even.contains(&row.index()));
+        of_even.for_each(|row| header.count(row.get(nth), 1));
+    }
 }
 
 fn from_records(whole: &Snapshot, records: &[RequestRecord], from: Timestamp) -> Snapshot {

@@ -5,7 +5,7 @@ use truetail_flow::FlowRun;
 use truetail_model::time::Timestamp;
 use truetail_run::{Findings, LlmApi, Run, StreamFacts};
 use truetail_stream::StreamRun;
-use truetail_timing::TimingRun;
+use truetail_timing::{HeaderRun, TimingRun};
 
 use crate::gating::Gating;
 use crate::script::Script;
@@ -20,6 +20,8 @@ pub(crate) struct Observed {
     pub sessions: Option<FlowRun>,
     /// Times that the service reports.
     pub server_timing: Option<TimingRun>,
+    /// Response headers that the run keeps.
+    pub headers: Option<HeaderRun>,
     /// Script that makes the requests, and sees the answers.
     pub script: Option<Script>,
 }
@@ -42,6 +44,7 @@ impl Judge {
         if let Some(timing) = &self.observed.server_timing {
             run.facts.server_timing = Some(timing.facts(samples));
         }
+        run.facts.kept_headers = self.observed.headers.as_ref().map(|headers| headers.facts(samples));
         if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
             streams.tally.count_not_reached(sessions.streams_not_reached());
         }

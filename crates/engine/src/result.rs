@@ -60,6 +60,7 @@ impl RunOutput {
             shards: None,
             trace: None,
             server_timing: None,
+            kept_headers: None,
             scrapes: Vec::new(),
             marks: Vec::new(),
             by_target: self.by_target,

@@ -21,11 +21,12 @@ pub use claims::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims}
 pub use facts::{
     ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, ClockFacts, CpuContention, CpuTime, EarlyEnd, EndClock,
     EventMark, EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap,
-    GeneratorStats, GrpcBooks, GrpcConfig, GrpcKind, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, LlmApi,
-    LlmFacts, MAX_FAILED_ANSWERS, MAX_PARTS, MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, MachineFacts, MachineLimit,
-    MachineLook, Mark, MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause,
-    ReportedTimes, RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams,
-    Scrape, ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts, SessionPart,
+    GeneratorStats, GrpcBooks, GrpcConfig, GrpcKind, HeaderPlace, HeaderRow, HeaderValue, HostInfo, Http2Config,
+    Http2Stats, KeptHeader, KeptHeaders, LONGEST_PAUSES, LlmApi, LlmFacts, MAX_FAILED_ANSWERS, MAX_HEADER_VALUES,
+    MAX_KEPT_HEADERS, MAX_PARTS, MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, MachineFacts, MachineLimit, MachineLook, Mark,
+    MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, ReportedTimes,
+    RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams, Scrape,
+    ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts, SessionPart,
     SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, SpanBooks,
     StampBooks, StampUnit, StartFacts, StatedQuantile, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind,
     StreamReading, StreamRow, StreamRowBooks, StreamRows, StreamTally, StreamTime, StreamTimes, StripeFacts,
@@ -34,10 +35,10 @@ pub use facts::{
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, FlowTime, Gaps,
-    GateFinding, GateState, Goodput, HistogramFinding, LedgerPart, LedgerRow, LlmFindings, MarkFinding, MarkState,
-    MetricDistributions, Mode, ModePlace, PartQuantile, Quantile, Reason, ReportedPart, ScrapeFinding, ServiceQuantile,
-    SessionFindings, Settling, SettlingState, ShadowQuantile, Shift, SlowRequest, StepTime, StreamFindings,
-    TargetFindings, Uncertainty, Verdict, VerdictState,
+    GateFinding, GateState, Goodput, HeaderGroup, HeaderGroupKind, HistogramFinding, LedgerPart, LedgerRow,
+    LlmFindings, MarkFinding, MarkState, MetricDistributions, Mode, ModePlace, PartQuantile, Quantile, Reason,
+    ReportedPart, ScrapeFinding, ServiceQuantile, SessionFindings, Settling, SettlingState, ShadowQuantile, Shift,
+    SlowRequest, StepTime, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts,

@@ -161,6 +161,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         shards: None,
         trace: None,
         server_timing: None,
+        kept_headers: None,
         scrapes: Vec::new(),
         marks: Vec::new(),
         by_target: Vec::new(),

@@ -1,5 +1,5 @@
-//! Times that a service reports with its answers (`--server-timing`): `Server-Timing` of the W3C, or a header with a
-//! number.
+//! What a service says of itself in the headers of its answers: times (`--server-timing`), from `Server-Timing` of the
+//! W3C or a header with a number, and values of other headers (`--keep-header`).
 //!
 //! | module | content |
 //! |---|---|
@@ -7,14 +7,19 @@
 //! | `server_timing` | the grammar of `Server-Timing` |
 //! | `observer` | the reported times of one worker's answers |
 //! | `timing_run` | those of a run, over all workers |
+//! | `headers` | the values of chosen headers |
+//! | `kept_answers` | items of single answers, as a run keeps its requests |
 
 #![warn(unreachable_pub)]
 
+mod headers;
+mod kept_answers;
 mod observer;
 mod server_timing;
 mod source;
 mod timing_run;
 
+pub use headers::HeaderRun;
 pub use server_timing::{Entry, entries};
 pub use source::{SourceError, TimingSource};
 pub use timing_run::TimingRun;

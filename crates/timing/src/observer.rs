@@ -2,15 +2,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, Trailers};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{EvenPart, Outcome};
+use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{MAX_PARTS, ReportedTimes};
 
+use crate::kept_answers::KeptAnswers;
 use crate::server_timing::entries;
 use crate::source::{HeaderUnit, TimingSource};
-
-/// Number of the slowest answers whose times are kept beside the even part.
-const SLOWEST_KEPT: usize = 16;
 
 /// What the observers of a run read, the same for all.
 #[derive(Clone, Debug)]
@@ -19,8 +17,6 @@ pub(crate) struct TimingPlan {
     /// Names that have a place before any answer came.
     pub(crate) names: Vec<String>,
     pub(crate) measure_from: Timestamp,
-    /// Requests whose times are kept.
-    pub(crate) capacity: usize,
 }
 
 /// The times of one worker's answers, or of all.
@@ -30,21 +26,12 @@ pub(crate) struct TimingResults {
     pub(crate) answers: u64,
     pub(crate) without: u64,
     pub(crate) unread: u64,
-    pub(crate) even: EvenPart<ReportedTimes>,
-    /// The slowest answers with their response times, the slowest first.
-    pub(crate) slowest: Vec<(Nanos, ReportedTimes)>,
+    pub(crate) times: KeptAnswers<ReportedTimes>,
 }
 
 impl TimingResults {
-    pub(crate) fn new(plan: &TimingPlan) -> TimingResults {
-        TimingResults {
-            names: plan.names.clone(),
-            answers: 0,
-            without: 0,
-            unread: 0,
-            even: EvenPart::new(plan.capacity),
-            slowest: Vec::with_capacity(SLOWEST_KEPT + 1),
-        }
+    pub(crate) fn new(plan: &TimingPlan, times: KeptAnswers<ReportedTimes>) -> TimingResults {
+        TimingResults { names: plan.names.clone(), answers: 0, without: 0, unread: 0, times }
     }
 
     /// Returns the place of a name; `None` if all places are taken.
@@ -57,18 +44,6 @@ impl TimingResults {
         })
     }
 
-    fn keep(&mut self, times: &ReportedTimes, response_time: Nanos) {
-        self.even.offer(times, |_| {});
-        // In descending order, so that nearly every answer is compared with one other.
-        let is_fast = self.slowest.last().is_some_and(|(fastest, _)| response_time <= *fastest);
-        if is_fast && self.slowest.len() >= SLOWEST_KEPT {
-            return;
-        }
-        let place = self.slowest.partition_point(|(time, _)| *time > response_time);
-        self.slowest.insert(place, (response_time, *times));
-        self.slowest.truncate(SLOWEST_KEPT);
-    }
-
     /// Adds the times of another worker, whose names may have other places.
     pub(crate) fn merge(&mut self, mut other: TimingResults) {
         self.answers += other.answers;
@@ -77,13 +52,9 @@ impl TimingResults {
         let places: Vec<Option<usize>> = other.names.iter().map(|name| self.place(name)).collect();
         self.unread += places.iter().filter(|place| place.is_none()).count() as u64;
         if places.iter().enumerate().any(|(from, to)| Some(from) != *to) {
-            other.even.change_each(|times| *times = times.moved(&places));
-            other.slowest.iter_mut().for_each(|(_, times)| *times = times.moved(&places));
+            other.times.change_each(|times| times.moved(&places));
         }
-        self.even.merge(&other.even, |_| {});
-        self.slowest.append(&mut other.slowest);
-        self.slowest.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-        self.slowest.truncate(SLOWEST_KEPT);
+        self.times.merge(other.times);
     }
 }
 
@@ -99,7 +70,7 @@ pub(crate) struct TimingObserver {
 
 impl TimingObserver {
     pub(crate) fn new(plan: Arc<TimingPlan>, all: Arc<Mutex<TimingResults>>) -> TimingObserver {
-        let results = TimingResults::new(&plan);
+        let results = TimingResults::new(&plan, KeptAnswers::with_room());
         TimingObserver { plan, all, results, open: Vec::new(), fields: FieldList::default() }
     }
 
@@ -165,12 +136,12 @@ impl AnswerReader for TimingObserver {
             self.results.without += 1;
         } else {
             self.results.answers += 1;
-            self.results.keep(&times, ended.end.since(ended.arrival.intended_start));
+            self.results.times.keep(&times, ended.end.since(ended.arrival.intended_start));
         }
     }
 
     fn finish(&mut self, _: Timestamp) {
-        let empty = TimingResults::new(&TimingPlan { capacity: 0, ..(*self.plan).clone() });
+        let empty = TimingResults::new(&self.plan, KeptAnswers::empty());
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.merge(std::mem::replace(&mut self.results, empty));
     }

@@ -1,13 +1,13 @@
 //! The reported times of a run, over all workers.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
-use truetail_model::record::{Samples, SamplesOptions};
+use truetail_model::record::Samples;
 use truetail_model::time::Timestamp;
-use truetail_run::{MAX_PARTS, ReportedTimes, ServerTiming};
+use truetail_run::{MAX_PARTS, ServerTiming};
 
+use crate::kept_answers::KeptAnswers;
 use crate::observer::{TimingObserver, TimingPlan, TimingResults};
 use crate::source::TimingSource;
 
@@ -29,9 +29,8 @@ impl TimingRun {
                 names.push(name.to_owned());
             }
         }
-        let capacity = SamplesOptions::default().capacity;
-        let plan = Arc::new(TimingPlan { sources, names, measure_from, capacity });
-        let found = Arc::new(Mutex::new(TimingResults::new(&plan)));
+        let plan = Arc::new(TimingPlan { sources, names, measure_from });
+        let found = Arc::new(Mutex::new(TimingResults::new(&plan, KeptAnswers::with_room())));
         TimingRun { plan, nesting, found }
     }
 
@@ -44,12 +43,6 @@ impl TimingRun {
     /// Returns the times of the requests in `samples`. Call this after the run.
     pub fn facts(&self, samples: &Samples) -> ServerTiming {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept: HashSet<u64> =
-            samples.even().iter().chain(samples.slowest_left_out()).map(|record| record.index).collect();
-        let all = found.even.items().iter().chain(found.slowest.iter().map(|(_, times)| times));
-        let mut times: Vec<ReportedTimes> = all.filter(|times| kept.contains(&times.index())).copied().collect();
-        times.sort_by_key(ReportedTimes::index);
-        times.dedup_by_key(|times| times.index());
         ServerTiming {
             sources: self.plan.sources.iter().map(TimingSource::to_string).collect(),
             nesting: self.nesting.clone(),
@@ -58,7 +51,7 @@ impl TimingRun {
             without: found.without,
             unread: found.unread,
             spans: None,
-            times,
+            times: found.times.of_samples(samples),
         }
     }
 }
@@ -67,7 +60,7 @@ impl TimingRun {
 mod tests {
     use truetail_engine::{AnswerHead, EndedRequest, FieldList, RequestId};
     use truetail_model::arrival::Arrival;
-    use truetail_model::record::{Outcome, RequestRecord};
+    use truetail_model::record::{Outcome, RequestRecord, SamplesOptions};
     use truetail_model::time::Nanos;
 
     use super::*;

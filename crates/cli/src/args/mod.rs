@@ -28,6 +28,7 @@ pub(crate) mod grpc;
 pub(crate) mod grpc_verb;
 pub(crate) mod history;
 pub(crate) mod k8s;
+pub(crate) mod kept_headers;
 pub(crate) mod lab;
 pub(crate) mod labels;
 pub(crate) mod live;

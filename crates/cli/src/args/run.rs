@@ -16,6 +16,7 @@ use super::event::EventArgs;
 use super::flow::FlowArgs;
 use super::gates::GateArgs;
 use super::grpc::GrpcArgs;
+use super::kept_headers::KeptHeaderArgs;
 use super::labels::LabelArgs;
 use super::live::LiveArgs;
 use super::messages::MessageArgs;
@@ -181,6 +182,8 @@ pub(crate) struct RunArgs {
     pub traces: TraceArgs,
     #[command(flatten)]
     pub server_timing: ServerTimingArgs,
+    #[command(flatten)]
+    pub kept_headers: KeptHeaderArgs,
     #[command(flatten)]
     pub spans: SpanArgs,
     #[command(flatten)]

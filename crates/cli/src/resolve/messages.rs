@@ -96,6 +96,7 @@ fn refuse_http(args: &RunArgs) -> Result<()> {
         ("--curl", args.curl.is_some()),
         ("--replay", args.replay.replay.is_some()),
         ("--trace", args.traces.trace),
+        ("--keep-header", !args.kept_headers.keep_header.is_empty()),
     ];
     match http.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(usage_error(format!("{option} is for HTTP, and messages are sent on a channel"))),

@@ -7,6 +7,7 @@ mod generator;
 mod grpc;
 pub(crate) mod grpc_schema;
 pub(crate) mod input;
+mod kept_headers;
 pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod messages;

@@ -8,7 +8,8 @@ use truetail_flow::{FlowRun, Flows};
 use truetail_run::{EndClock, GrpcKind};
 
 use super::{
-    checks, flow, generator, grpc, load, messages, replay, request, rows, server_timing, stream, stripe, tls, trace,
+    checks, flow, generator, grpc, kept_headers, load, messages, replay, request, rows, server_timing, stream, stripe,
+    tls, trace,
 };
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
@@ -180,6 +181,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let script = Script::load(&args, script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);
+    let headers = kept_headers::kept_headers(&args.kept_headers, &mut plan)?;
     let reading = stream::reading(&args.streams);
     let streams =
         stream::streams(args.streams, stamps, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
@@ -207,7 +209,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
             args.no_preflight,
             streams.is_some() || script.is_some() || args.feed == Some(FeedName::Once),
         ),
-        observed: Observed { checks, streams, sessions, server_timing: timing_of_service, script },
+        observed: Observed { checks, streams, sessions, server_timing: timing_of_service, headers, script },
         gating,
         save_to,
         printing,

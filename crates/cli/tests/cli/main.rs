@@ -36,6 +36,7 @@ mod history;
 mod http2;
 mod interrupt;
 mod k8s;
+mod kept_headers;
 mod lab;
 mod llm;
 mod load;

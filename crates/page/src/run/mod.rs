@@ -23,6 +23,7 @@
 mod answers;
 mod books;
 mod causes;
+mod kept_headers;
 mod ledger;
 mod marks;
 mod modes;
@@ -116,6 +117,7 @@ fn sections(page: &RunPage<'_>) -> Vec<Section> {
         Some(answers::section(page)),
         targets::section(page),
         ledger::section(page),
+        kept_headers::section(page),
         scrapes::section(page),
         marks::section(page),
         modes::section(page),

@@ -13,6 +13,7 @@
 //! | `streams` | endings of streams, and the times of their events |
 //! | `targets` | a row for each target |
 //! | `ledger` | parts of the response time that the service reported |
+//! | `kept_headers` | response times by the value of a response header |
 //! | `spans` | spans that are not part of any time |
 //! | `marks` | effects of the commands that the run started |
 //! | `modes` | groups of slow requests that took a similar time |
@@ -26,6 +27,7 @@ mod answers;
 mod fidelity;
 mod generator;
 mod headline;
+mod kept_headers;
 mod labelled;
 mod ledger;
 mod load;
@@ -48,6 +50,7 @@ pub use answers::{answer_details, answer_shares, books, status_of, unanswered_ou
 pub use fidelity::{punctuality, settling, shadow};
 pub use generator::{generator, ticks};
 pub use headline::{decision, state_of_check};
+pub use kept_headers::{header_groups, header_heads, header_rows};
 pub use labelled::LabelledText;
 pub use ledger::{ledger_heads, ledger_parts, ledger_rows, ledger_sentences};
 pub use load::{headline, load_details, measured};
@@ -92,6 +95,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
         ledger::table(run, findings, style),
+        kept_headers::tables(run, findings, style),
         scrapes::lines(run, findings, style),
         marks::lines(run, findings, style),
         modes::lines(findings, style),

@@ -7,6 +7,7 @@ mod event_marks;
 mod gap_map;
 mod generator;
 mod grpc;
+mod kept_headers;
 mod llm;
 mod llm_finish;
 mod machine;
@@ -49,6 +50,9 @@ pub use generator::{
     SkippedLines, Ticks, Timing,
 };
 pub use grpc::{GrpcBooks, GrpcConfig, GrpcKind};
+pub use kept_headers::{
+    HeaderPlace, HeaderRow, HeaderValue, KeptHeader, KeptHeaders, MAX_HEADER_VALUES, MAX_KEPT_HEADERS,
+};
 pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
 pub use llm_finish::{FinishCounts, FinishReason};
 pub use machine::{ClockFacts, MachineFacts, MachineLook};
@@ -142,6 +146,10 @@ pub struct Facts {
     /// Times that the service reported with its answers or as spans; `None` without `--server-timing` and spans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_timing: Option<ServerTiming>,
+    /// Values of response headers that the user chose; `None` without `--keep-header`. In `run.json`, their findings
+    /// are beside them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_headers: Option<KeptHeaders>,
     /// Numbers that services published about themselves; empty without `--scrape`. In `run.json`, their findings
     /// are beside them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -4,6 +4,7 @@ mod arrival_fidelity;
 mod closed_loop_shadow;
 mod distribution;
 mod gates;
+mod header_group;
 mod ledger;
 mod llm;
 mod mark;
@@ -23,6 +24,7 @@ pub use arrival_fidelity::{ArrivalFidelity, Dispersion, Exponential, Gaps};
 pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
 pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
+pub use header_group::{HeaderGroup, HeaderGroupKind};
 pub use ledger::{LedgerPart, LedgerRow, PartQuantile, ReportedPart};
 pub use llm::{Goodput, LlmFindings};
 pub use mark::{MarkFinding, MarkState};
@@ -69,6 +71,8 @@ pub struct Findings {
     pub reported_parts: Vec<ReportedPart>,
     /// Parts of the response times around a few quantiles; empty unless the service reported times.
     pub ledger: Vec<LedgerRow>,
+    /// Response times by the value of each kept header, in the order of the facts.
+    pub header_groups: Vec<Vec<HeaderGroup>>,
     /// Comparison of the request times that services published: for each service of the facts, an entry for each of its
     /// histograms.
     pub scrapes: Vec<Vec<HistogramFinding>>,

@@ -33,6 +33,13 @@ pub enum ModePlace {
     EveryNth(u64),
     /// Nearly all of them are of this target.
     Target(String),
+    /// Nearly all of them have this value of a kept response header.
+    Header {
+        /// Name of the header.
+        name: String,
+        /// Its value.
+        value: String,
+    },
     /// Within this part of the run: times since its origin.
     Within {
         /// Intended start of the first.

@@ -24,8 +24,8 @@ use crate::limits::too_large;
 use crate::wire::ScrapeFile;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, GeneratorStats, Mark, Run, Scrape, SessionFacts, SessionTime, SessionTimes,
-    SpanBooks, StreamDetail, StreamTime, StreamTimes, Verdict, wire,
+    Facts, FailedAnswer, GateFinding, GeneratorStats, KeptHeaders, Mark, Run, Scrape, SessionFacts, SessionTime,
+    SessionTimes, SpanBooks, StreamDetail, StreamTime, StreamTimes, Verdict, wire,
 };
 
 /// Upper bound of the intervals that any program writes: two years.
@@ -73,6 +73,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = run_file_of(source)?;
     validate::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
+    let mut kept_headers = wire::kept_headers(run_file.kept_headers.clone());
     let (times, of_streams, mut others) = load_times(source, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
@@ -83,12 +84,13 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         measure_from: Timestamp(run_file.recorded.measure_from_ns),
         last_end: Timestamp(run_file.recorded.last_end_ns),
         schedule_hash: schedule_hash(folder, &run_file)?,
-        samples: load_samples(source, &run_file, &mut lacking)?,
+        samples: load_samples(source, &run_file, kept_headers.as_mut(), &mut lacking)?,
         ..times
     };
     let verdict = run_file.verdict.clone();
     let gates = run_file.gates.clone();
-    let mut facts = Facts { failed_answers: load_failed_answers(source)?, ..Facts::from(run_file) };
+    let failed_answers = load_failed_answers(source)?;
+    let mut facts = Facts { failed_answers, kept_headers, ..Facts::from(run_file) };
     if let Some(timing) = &mut facts.server_timing {
         let problem = timing.spans.as_ref().and_then(SpanBooks::imbalance);
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
@@ -164,6 +166,7 @@ impl From<RunFile> for Facts {
             shards: run_file.shards,
             trace: run_file.trace,
             server_timing: run_file.server_timing.map(|timing| timing.facts),
+            kept_headers: None,
             marks: run_file.marks.into_iter().map(|mark| mark.facts).collect(),
             scrapes: run_file.scrapes.into_iter().map(ScrapeFile::into_facts).collect(),
             by_target: run_file.by_target,
@@ -208,14 +211,21 @@ fn load_sessions(source: &Source, sessions: &mut SessionFacts) -> Result<(), Loa
     checked.map_err(|problem| LoadError::Disagree { path: source.path_of(SESSIONS), problem })
 }
 
-fn load_samples(source: &Source, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
+/// Reads the kept requests, and the values of `kept_headers` that their answers have.
+fn load_samples(
+    source: &Source,
+    run_file: &RunFile,
+    kept_headers: Option<&mut KeptHeaders>,
+    lacking: &mut Vec<MissingFile>,
+) -> Result<Samples, LoadError> {
     let path = source.path_of(SAMPLES);
     let recorded = &run_file.recorded;
     let Some(file) = source.open(SAMPLES)? else {
         lacking.push(MissingFile::Samples);
         return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
     };
-    let samples = samples::read(BufReader::new(file), &recorded.samples).map_err(|error| error.at(&path))?;
+    let samples =
+        samples::read(BufReader::new(file), &recorded.samples, kept_headers).map_err(|error| error.at(&path))?;
     check_equal(&path, "samples", &SampleFacts::from_samples(&samples), &recorded.samples)?;
     let is_whole = samples.is_complete() && samples.offered() == run_file.tally.planned;
     if is_whole && tally_of(&samples) != run_file.tally {

@@ -18,10 +18,11 @@
 //! | `knock_on_ns` | most that the generator may have added beyond `generator_lag_ns`; blank if 0 |
 //! | `target` | place of the target in `by_target` of run.json, from 0; blank if the run has one target |
 //! | `trace_id` | trace id of the request, 32 hexadecimal digits |
+//! | `header.NAME` | value of a header of `--keep-header`; blank without it, `(other)` beyond its known values |
 //!
-//! The last five columns are omitted if every row would be blank. Response time is `end_ns - intended_start_ns`,
-//! service time `end_ns - actual_start_ns`. For statistics, use `all` or `one-in-N`; `slowest` is for inspecting the
-//! tail.
+//! The columns from `first_byte_ns` on are omitted if every row would be blank. Response time is
+//! `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics, use `all` or `one-in-N`;
+//! `slowest` is for inspecting the tail.
 
 use std::io::{self, Read, Write};
 
@@ -35,10 +36,15 @@ use truetail_model::trace::TraceIds;
 use super::LineError;
 use crate::limits::{LONGEST_NS, MAX_BYTES};
 use crate::wire::v1::SampleFacts;
+use crate::{HeaderPlace, HeaderRow, KeptHeaders};
 
 const ALL: &str = "all";
 const SLOWEST: &str = "slowest";
 const ONE_IN: &str = "one-in-";
+/// Begins the name of a column of a response header.
+const OF_HEADER: &str = "header.";
+/// Stands for a value that is not among the known ones.
+const FURTHER: &str = "(other)";
 
 #[derive(Serialize, Deserialize)]
 struct SampleRow<'a> {
@@ -110,7 +116,12 @@ const OPTIONAL: [OptionalColumn; 4] = [
     },
 ];
 
-pub(super) fn write(out: impl Write, samples: &Samples, ids: Option<TraceIds>) -> io::Result<()> {
+pub(super) fn write(
+    out: impl Write,
+    samples: &Samples,
+    ids: Option<TraceIds>,
+    kept_headers: Option<&KeptHeaders>,
+) -> io::Result<()> {
     let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
     let mut rows: Vec<(&str, &RequestRecord)> = samples.even().iter().map(|record| (even.as_str(), record)).collect();
     rows.extend(samples.slowest_left_out().map(|record| (SLOWEST, record)));
@@ -120,20 +131,56 @@ pub(super) fn write(out: impl Write, samples: &Samples, ids: Option<TraceIds>) -
     let has_value = |column: &&OptionalColumn| rows.iter().any(|(_, record)| (column.get)(record).is_some());
     let optional: Vec<&OptionalColumn> = OPTIONAL.iter().filter(has_value).collect();
     let trace_id = ids.map(|_| "trace_id");
-    csv.write_record(HEADER.into_iter().chain(optional.iter().map(|column| column.name)).chain(trace_id))?;
+    let headers: Vec<String> = names_of_headers(kept_headers).collect();
+    let names = HEADER.into_iter().chain(optional.iter().map(|column| column.name)).chain(trace_id);
+    csv.write_record(names.chain(headers.iter().map(String::as_str)))?;
     for (kept, record) in rows {
         let values: Vec<Option<u64>> = optional.iter().map(|column| (column.get)(record)).collect();
         let trace_id: Vec<String> = ids.iter().map(|ids| ids.trace_id(record.index)).collect();
-        csv.serialize((SampleRow::new(kept, record), values, trace_id))?;
+        let of_headers: Vec<&str> =
+            kept_headers.iter().flat_map(|kept| values_of_headers(kept, record.index)).collect();
+        csv.serialize((SampleRow::new(kept, record), values, trace_id, of_headers))?;
     }
     csv.flush()
 }
 
-pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, LineError> {
+fn names_of_headers(kept: Option<&KeptHeaders>) -> impl Iterator<Item = String> {
+    kept.into_iter().flat_map(|kept| &kept.headers).map(|header| format!("{OF_HEADER}{}", header.name))
+}
+
+fn values_of_headers(kept: &KeptHeaders, index: u64) -> impl Iterator<Item = &str> {
+    let row = kept.of(index);
+    kept.headers.iter().enumerate().map(move |(nth, header)| match row.map(|row| row.get(nth)) {
+        None | Some(HeaderPlace::Without) => "",
+        Some(HeaderPlace::Further) => FURTHER,
+        Some(HeaderPlace::Value(place)) => header.values.get(place).map_or(FURTHER, |value| &value.value),
+    })
+}
+
+/// Reads the values of one request's answer. `places` has the column of each header.
+fn header_row(kept: &KeptHeaders, places: &[Option<usize>], line: &StringRecord, index: u64) -> HeaderRow {
+    let mut row = HeaderRow::new(index);
+    for (nth, header) in kept.headers.iter().enumerate() {
+        let text = places.get(nth).copied().flatten().and_then(|place| line.get(place)).unwrap_or_default();
+        let known = header.values.iter().position(|value| value.value == text);
+        let further = if text.is_empty() { HeaderPlace::Without } else { HeaderPlace::Further };
+        row.set(nth, known.map_or(further, HeaderPlace::Value));
+    }
+    row
+}
+
+/// Reads the requests, and the values of `kept_headers` that their answers have.
+pub(super) fn read(
+    input: impl Read,
+    facts: &SampleFacts,
+    mut kept_headers: Option<&mut KeptHeaders>,
+) -> Result<Samples, LineError> {
     let mut csv = csv::Reader::from_reader(input);
     let headers = csv.headers().map_err(LineError::from_csv)?.clone();
     let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
     let optional: Vec<_> = OPTIONAL.iter().filter_map(|column| Some((place(column)?, column))).collect();
+    let places_of_headers: Vec<Option<usize>> =
+        names_of_headers(kept_headers.as_deref()).map(|name| headers.iter().position(|other| other == name)).collect();
     let mut even = Vec::new();
     let mut slow = Vec::new();
     let mut bytes_in = 0;
@@ -150,7 +197,14 @@ pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, Lin
         }
         bytes_in = record.bytes_in.saturating_add(bytes_in);
         check_sizes(&record, bytes_in).map_err(problem_here)?;
+        if let Some(kept) = kept_headers.as_deref_mut().filter(|_| record.outcome.status().is_some()) {
+            let row = header_row(kept, &places_of_headers, &line, record.index);
+            kept.rows.push(row);
+        }
         if row.kept == SLOWEST { slow.push(record) } else { even.push(record) }
+    }
+    if let Some(kept) = kept_headers {
+        kept.rows.sort_by_key(HeaderRow::index);
     }
     let options = SamplesOptions { capacity: facts.capacity, slowest: facts.slowest };
     Ok(Samples::from_parts(options, even, facts.one_in, &slow, facts.seen))
@@ -251,6 +305,7 @@ mod tests {
     use truetail_model::trace::TraceFormat;
 
     use super::*;
+    use crate::KeptHeader;
 
     #[test]
     fn the_header_names_the_fields_of_a_row_in_order() {
@@ -279,12 +334,37 @@ mod tests {
             let options = SamplesOptions { capacity: 2, slowest: 0 };
             let samples = Samples::from_parts(options, records.clone(), 1, &[], 2);
             let mut written = Vec::new();
-            write(&mut written, &samples, ids).unwrap();
+            write(&mut written, &samples, ids, None).unwrap();
             let text = String::from_utf8(written.clone()).unwrap();
             assert!(text.lines().all(|line| line.split(',').count() == columns), "{text}");
             assert!(ids.is_none_or(|ids| text.ends_with(&format!(",{}\n", ids.trace_id(1)))), "{text}");
-            let read = read(written.as_slice(), &SampleFacts::from_samples(&samples)).unwrap();
+            let read = read(written.as_slice(), &SampleFacts::from_samples(&samples), None).unwrap();
             assert_eq!(read.even(), records);
         }
+    }
+    #[test]
+    fn values_of_headers_are_read_as_they_were_written() {
+        let answer = |index| {
+            let arrival = Arrival { index, intended_start: Timestamp(index) };
+            RequestRecord::new(arrival, Timestamp(5), Timestamp(9), Outcome::Response { status: 200 })
+        };
+        let mut header = KeptHeader::new("x-cache");
+        let place = header.place("a, \"b\"\n");
+        let mut rows: Vec<HeaderRow> = (0..3).map(HeaderRow::new).collect();
+        rows[0].set(0, place);
+        rows[2].set(0, HeaderPlace::Further);
+        let kept = KeptHeaders { headers: vec![header], rows };
+        let samples =
+            Samples::from_parts(SamplesOptions { capacity: 3, slowest: 0 }, (0..3).map(answer).collect(), 1, &[], 3);
+        let mut written = Vec::new();
+        write(&mut written, &samples, None, Some(&kept)).unwrap();
+        let text = String::from_utf8_lossy(&written);
+        assert!(
+            text.lines().next().unwrap().ends_with(",bytes_in,header.x-cache") && text.ends_with(",(other)\n"),
+            "{text}"
+        );
+        let mut read_back = KeptHeaders { rows: Vec::new(), ..kept.clone() };
+        read(written.as_slice(), &SampleFacts::from_samples(&samples), Some(&mut read_back)).unwrap();
+        assert_eq!(read_back, kept);
     }
 }

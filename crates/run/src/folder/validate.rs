@@ -7,7 +7,7 @@ use truetail_model::record::{Metric, MetricPopulation, Tally, Unbalanced};
 
 use crate::limits::{LONGEST_NS, MAX_ARRIVALS};
 use crate::wire::v1::{Exact, RunFile};
-use crate::{GeneratorStats, LONGEST_PAUSES, TargetBooks};
+use crate::{GeneratorStats, LONGEST_PAUSES, MAX_HEADER_VALUES, MAX_KEPT_HEADERS, TargetBooks};
 
 /// Returns the first impossible statement of `run.json` as an error.
 pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
@@ -22,8 +22,29 @@ pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
     check_sum("statuses", run_file.statuses.values(), "were answered", run_file.tally.responses)?;
     check_sum("causes", run_file.causes.values(), "failed", run_file.tally.failed())?;
     check_targets(&run_file.by_target, &run_file.tally)?;
+    check_headers(run_file)?;
     check_sizes(run_file)?;
     run_file.generator.as_ref().map_or(Ok(()), check_generator)
+}
+
+/// Checks the values of the kept headers. Their answers are fewer than those of the run if a warm-up was cut off.
+fn check_headers(run_file: &RunFile) -> Result<(), String> {
+    if run_file.kept_headers.len() > MAX_KEPT_HEADERS {
+        return Err(format!("its kept_headers are more than {MAX_KEPT_HEADERS}"));
+    }
+    for header in run_file.kept_headers.iter().map(|file| &file.facts) {
+        let name = &header.name;
+        if header.values.len() > MAX_HEADER_VALUES {
+            return Err(format!("its kept header {name} has more than {MAX_HEADER_VALUES} values"));
+        }
+        let answers = u128::from(header.further) + u128::from(header.without);
+        let answers = header.values.iter().fold(answers, |sum, value| sum + u128::from(value.answers));
+        if answers > u128::from(run_file.tally.responses) {
+            let responses = run_file.tally.responses;
+            return Err(format!("its kept header {name} counts {answers} answers, but the run has {responses}"));
+        }
+    }
+    Ok(())
 }
 
 fn check_tally(name: &str, tally: &Tally) -> Result<(), String> {

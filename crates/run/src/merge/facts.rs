@@ -1,6 +1,9 @@
 //! Merging of facts.
 
-use crate::{CheckpointFacts, Facts, Mark, Scrape, ServerTiming, SessionFacts, StartFacts, StreamFacts, first_failed};
+use crate::{
+    CheckpointFacts, Facts, KeptHeaders, Mark, Scrape, ServerTiming, SessionFacts, StartFacts, StreamFacts,
+    first_failed,
+};
 
 /// Adds the facts of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -29,6 +32,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
         whole.trace = None;
     }
     add_server_timing(whole, part.server_timing.as_ref());
+    add_kept_headers(whole, part.kept_headers.as_ref());
     add_scrapes(whole, &part.scrapes);
     add_marks(whole, &part.marks);
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
@@ -85,6 +89,18 @@ fn add_server_timing(whole: &mut Facts, part: Option<&ServerTiming>) {
         (Some(times), Some(part)) if times.can_merge(part) => Some(times.merged_with(part)),
         _ => {
             let note = "the times that the service reported are known by run only: the whole has none";
+            add_note(&mut whole.notes, note.to_owned());
+            None
+        }
+    };
+}
+
+fn add_kept_headers(whole: &mut Facts, part: Option<&KeptHeaders>) {
+    whole.kept_headers = match (whole.kept_headers.take(), part) {
+        (None, None) => None,
+        (Some(kept), Some(part)) if kept.can_merge(part) => Some(kept.merged_with(part)),
+        _ => {
+            let note = "the values of response headers are known by run only: the whole has none";
             add_note(&mut whole.notes, note.to_owned());
             None
         }

@@ -1,12 +1,15 @@
 //! Wire types of `run.json`, one module per version. A version never changes its meaning. It may gain fields, and
 //! further forms of a value, which older programs refuse.
 
+mod kept_header;
 mod mark;
 mod scrape;
 mod session;
 mod stream;
 pub mod v1;
 
+pub use kept_header::KeptHeaderFile;
+pub(crate) use kept_header::kept_headers;
 pub use mark::MarkFile;
 pub use scrape::{HistogramFile, ScrapeFile};
 pub use session::SessionFile;

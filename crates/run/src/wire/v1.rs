@@ -8,6 +8,7 @@ use truetail_model::record::{
 };
 use truetail_model::time::Nanos;
 
+use super::kept_header::{KeptHeaderFile, kept_header_files};
 use super::mark::{MarkFile, mark_files};
 use super::scrape::{ScrapeFile, scrape_files};
 use super::session::SessionFile;
@@ -110,6 +111,9 @@ pub struct RunFile {
     /// Parts of the response times around a few quantiles; omitted unless the service reported times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ledger: Vec<LedgerRow>,
+    /// Values of response headers that the user chose; omitted without `--keep-header`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_headers: Vec<KeptHeaderFile>,
     /// Numbers that services published about themselves; omitted without `--scrape`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scrapes: Vec<ScrapeFile>,
@@ -324,6 +328,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         trace: facts.trace.clone(),
         server_timing: facts.server_timing.as_ref().map(|facts| ServerTimingFile::new(facts, findings)),
         ledger: findings.ledger.clone(),
+        kept_headers: kept_header_files(facts, findings),
         scrapes: scrape_files(facts, findings),
         marks: mark_files(facts, findings),
         modes: findings.modes.clone(),

@@ -132,7 +132,7 @@ fn every_complaint_names_the_file_and_the_line() {
         (folder::SAMPLES, 3, "response,200", "response,", "samples.csv, line 3: outcome 'response' cannot have no"),
         (folder::SAMPLES, 5, ",", ";,", "samples.csv, line 5: kept is 'all;'"),
         (folder::SAMPLES, 5, ",", ",x", "samples.csv, line 5: "),
-        (folder::SAMPLES, 5, ",", ",,", "samples.csv, line 5: 18 fields, but the first line has 17"),
+        (folder::SAMPLES, 5, ",", ",,", "samples.csv, line 5: 19 fields, but the first line has 18"),
         (folder::SAMPLES, 1, "end_ns", "end", "samples.csv, line 2: missing field `end_ns`"),
         (folder::TIMELINE, 2, "0,1000", "0,-1000", "timeline.csv, line 2: "),
         (folder::TIMELINE, 2, "0,1000", "1,1000", "timeline.csv, line 2: second 1 where second 0 was expected"),

@@ -7,12 +7,31 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
     EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
-    HistogramFinding, HostInfo, LedgerPart, LedgerRow, Mark, MarkFinding, MarkState, Mix, MixTarget, Mode, ModePlace,
-    OfferedLoad, PartQuantile, Pause, Quantile, Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape,
-    ScrapeFinding, ServerTiming, ServiceBucket, ServiceHistogram, ServiceQuantile, ServiceSeries, Settling,
-    SettlingState, ShadowQuantile, Shift, SlowRequest, SpanBooks, StatedQuantile, TargetBooks, TargetFindings,
-    TraceFacts, Uncertainty, Verdict, VerdictState,
+    HeaderGroup, HeaderGroupKind, HeaderPlace, HeaderRow, HistogramFinding, HostInfo, KeptHeader, KeptHeaders,
+    LedgerPart, LedgerRow, Mark, MarkFinding, MarkState, Mix, MixTarget, Mode, ModePlace, OfferedLoad, PartQuantile,
+    Pause, Quantile, Reason, ReportedPart, ReportedTimes, Run, RunSource, Scrape, ScrapeFinding, ServerTiming,
+    ServiceBucket, ServiceHistogram, ServiceQuantile, ServiceSeries, Settling, SettlingState, ShadowQuantile, Shift,
+    SlowRequest, SpanBooks, StatedQuantile, TargetBooks, TargetFindings, TraceFacts, Uncertainty, Verdict,
+    VerdictState,
 };
+
+/// Returns values of one header in the answers that are kept.
+fn kept_headers(snapshot: &Snapshot) -> KeptHeaders {
+    let mut header = KeptHeader::new("x-cache");
+    let values = [header.place("HIT"), header.place("MISS, \"b\""), HeaderPlace::Further, HeaderPlace::Without];
+    let kept = snapshot.samples.even().iter().chain(snapshot.samples.slowest_left_out());
+    let mut rows: Vec<HeaderRow> = kept
+        .filter(|record| record.outcome.status().is_some())
+        .map(|record| {
+            let mut row = HeaderRow::new(record.index);
+            row.set(0, values[record.index as usize % values.len()]);
+            row
+        })
+        .collect();
+    rows.sort_by_key(HeaderRow::index);
+    rows.iter().for_each(|row| header.count(row.get(0), 1));
+    KeptHeaders { headers: vec![header], rows }
+}
 
 /// Returns reported times of the first two requests that are kept.
 fn server_timing(snapshot: &Snapshot) -> ServerTiming {
@@ -162,6 +181,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         shards: None,
         trace: Some(TraceFacts::new(7, TraceFormat::W3c, 0.25, Some("http://127.0.0.1:16686/trace/{id}".to_owned()))),
         server_timing: Some(server_timing(snapshot)),
+        kept_headers: Some(kept_headers(snapshot)),
         scrapes: vec![scrape()],
         marks: vec![
             Mark {
@@ -364,7 +384,17 @@ pub fn findings(run: &Run) -> Findings {
                 ..mark_finding(MarkState::CannotTell, None)
             },
         ],
-        modes: vec![mode(ModePlace::EveryNth(50)), mode(ModePlace::Within { from_ns: 5, to_ns: 7 })],
+        header_groups: vec![vec![HeaderGroup {
+            kind: HeaderGroupKind::Value,
+            value: Some("HIT".to_owned()),
+            answers: 7,
+            response_time: distribution.clone(),
+        }]],
+        modes: vec![
+            mode(ModePlace::EveryNth(50)),
+            mode(ModePlace::Within { from_ns: 5, to_ns: 7 }),
+            mode(ModePlace::Header { name: "x-cache".to_owned(), value: "MISS".to_owned() }),
+        ],
         slowest: vec![SlowRequest {
             trace_id: Some("00000000000000075f2a1d0c3b4e9688".to_owned()),
             trace_sampled: true,
