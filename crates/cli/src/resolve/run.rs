@@ -199,7 +199,8 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let planned = if has_shares { planned } else { planned.with_unknown_shares() };
     gating.refuse_undecidable(&planned)?;
     gating.add_abort_rules(&args.abort_on, &planned)?;
-    baseline::refuse_undecidable("--baseline-fail-if", &args.baseline.baseline_fail_if, &planned)?;
+    let has_objectives = !args.gates.per_request().is_empty();
+    baseline::refuse_undecidable("--baseline-fail-if", &args.baseline.baseline_fail_if, &planned, has_objectives)?;
     Ok(ResolvedRun {
         plan,
         notes,
