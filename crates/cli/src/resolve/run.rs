@@ -137,6 +137,11 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let events = events::events(&args.events)?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
+    let made_by = [("--flow", flows.is_some()), ("--replay", replay.is_some()), ("--script", script.is_some())];
+    stream::refuse_cache_bust(
+        &args.streams,
+        made_by.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option),
+    )?;
     let mut called = None;
     let mut target = match (&flows, &replay, guided) {
         (Some(flows), ..) => request::for_flows(&args, flows)?,
