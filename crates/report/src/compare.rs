@@ -187,11 +187,13 @@ fn basis(comparison: &Comparison) -> impl Iterator<Item = &'static str> {
     let streams = comparison.streams.as_ref();
     let of_streams = "Figures of streams have no interval within a run, so one run on each side shows their values but decides \
                       nothing.";
+    let only_some = "Streams are not compared, because only some of the runs have them.";
     let goodput = "Goodput is not compared, because the runs have different objectives of each request.";
     let told = [
         (true, between_runs),
         (streams.is_some() && !comparison.between_runs_known(), of_streams),
         (streams.is_some_and(|streams| streams.objectives_differ), goodput),
+        (comparison.only_some_have_streams, only_some),
     ];
     told.into_iter().filter(|(is_told, _)| *is_told).map(|(_, sentence)| sentence)
 }

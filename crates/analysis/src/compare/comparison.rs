@@ -21,6 +21,8 @@ pub struct Comparison {
     pub quantiles: Vec<QuantileComparison>,
     /// The streams; `None` unless all runs have streams.
     pub streams: Option<StreamsComparison>,
+    /// True if some runs have streams and others do not, so that streams are not compared.
+    pub only_some_have_streams: bool,
 }
 
 impl Comparison {
@@ -36,11 +38,13 @@ impl Comparison {
         a: impl IntoIterator<Item = Option<&'s StreamFigures>>,
         b: impl IntoIterator<Item = Option<&'s StreamFigures>>,
     ) -> Comparison {
-        let a: Option<Vec<_>> = a.into_iter().collect();
-        let b: Option<Vec<_>> = b.into_iter().collect();
-        let both = a.zip(b).filter(|(a, b)| !a.is_empty() && !b.is_empty());
+        let a: Vec<Option<&StreamFigures>> = a.into_iter().collect();
+        let b: Vec<Option<&StreamFigures>> = b.into_iter().collect();
+        let some = a.iter().chain(&b).any(Option::is_some);
+        let all = |side: Vec<Option<&'s StreamFigures>>| side.into_iter().collect::<Option<Vec<_>>>();
+        let both = all(a).zip(all(b)).filter(|(a, b)| !a.is_empty() && !b.is_empty());
         let streams = both.map(|(a, b)| compare_streams(&a, &b, self.confidence));
-        Comparison { streams, ..self }
+        Comparison { only_some_have_streams: some && streams.is_none(), streams, ..self }
     }
 
     /// Returns the comparison of the response time at `q`, if `q` was compared.
@@ -60,7 +64,7 @@ pub fn compare_at(a: &[&Findings], b: &[&Findings], confidence: f64) -> Comparis
     let quantiles = a.first().map_or(&[][..], |findings| &findings.response_time.quantiles);
     let compared = quantiles.iter().map(|quantile| quantile.q).filter(|q| *q < 1.0);
     let quantiles = compared.map(|q| compare_estimates_at(q, &estimates(a, q), &estimates(b, q), confidence)).collect();
-    Comparison { runs_a: a.len(), runs_b: b.len(), confidence, quantiles, streams: None }
+    Comparison { runs_a: a.len(), runs_b: b.len(), confidence, quantiles, streams: None, only_some_have_streams: false }
 }
 
 fn estimates(side: &[&Findings], q: f64) -> Vec<Option<RunEstimate>> {

@@ -127,7 +127,14 @@ fn an_open_end_leaves_a_bound_that_decides() {
     };
     let judged = |b_ns: f64| {
         let found = compare_estimates(0.99, &[estimate(1e7)], &[open_above(b_ns)]);
-        let comparison = Comparison { runs_a: 1, runs_b: 1, confidence: 0.95, quantiles: vec![found], streams: None };
+        let comparison = Comparison {
+            runs_a: 1,
+            runs_b: 1,
+            confidence: 0.95,
+            quantiles: vec![found],
+            streams: None,
+            only_some_have_streams: false,
+        };
         (found, "p99 worse than 5%".parse::<CompareGate>().unwrap().judge(&comparison))
     };
     let (found, gate) = judged(2e7);
@@ -144,8 +151,14 @@ fn an_open_end_leaves_a_bound_that_decides() {
 fn a_gate_is_decided_by_the_interval() {
     let judged = |text: &str, b_ns: f64| {
         let compared = compare_estimates(0.99, &[estimate(1e7)], &[estimate(b_ns)]);
-        let comparison =
-            Comparison { runs_a: 1, runs_b: 1, confidence: 0.95, quantiles: vec![compared], streams: None };
+        let comparison = Comparison {
+            runs_a: 1,
+            runs_b: 1,
+            confidence: 0.95,
+            quantiles: vec![compared],
+            streams: None,
+            only_some_have_streams: false,
+        };
         let gate: CompareGate = text.parse().unwrap();
         gate.judge(&comparison)
     };

@@ -291,6 +291,7 @@ fn a_run_without_the_figure_refuses_the_condition() {
         }
     }
     let found = compared(&[model], &[run]);
+    assert!(found.only_some_have_streams);
     assert_eq!((found.streams.is_none(), state(&found, "ttft p99 worse than 5%")), (true, GateState::Open));
 }
 

@@ -106,6 +106,20 @@ fn a_run_without_the_figure_is_one_line() {
     }
 }
 
+#[test]
+fn streams_of_only_some_runs_are_not_compared_and_that_is_said() {
+    let dir = TestDir::new();
+    save(&dir, "a", "10ms", 1);
+    let whole = std::fs::read_to_string(dir.path().join("a.toml")).expect("a scenario");
+    let (before, after) = whole.split_once("[service.stream]").expect("a section");
+    let (_, load) = after.split_once("[workload]").expect("a section");
+    dir.file("b.toml", &format!("{before}[workload]{load}"));
+    assert_eq!(dir.truetail(&["simulate", "b.toml", "--out", "b"]).code, Some(0));
+    let output = dir.truetail(&["compare", "a", "b", "--anyway"]);
+    assert!(output.stdout.contains("Streams are not compared, because only some of the runs have them."), "{output:?}");
+    assert!(!output.stdout.contains("gap p50"), "{output:?}");
+}
+
 /// Options of a load of the embedded model.
 const LOAD: [&str; 12] = [
     "-r",
