@@ -88,7 +88,13 @@ fn estimates(service: Service, random: &mut Random, factor: f64) -> Vec<Option<R
     times.sort_unstable_by(f64::total_cmp);
     let of = |q: &f64| {
         let value = (times[rank_of(*q, REQUESTS as u64) as usize - 1] * factor).ln();
-        Some(RunEstimate { value, without_generator: value, interval: Interval::default(), at_least: false })
+        Some(RunEstimate {
+            value,
+            without_generator: value,
+            highest: value,
+            interval: Interval::default(),
+            at_least: false,
+        })
     };
     QUANTILES.iter().map(of).collect()
 }

@@ -18,6 +18,7 @@
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
 //! | [`gates`] | conditions under which a run fails, and their outcome |
+//! | `stream_lateness` | how far pauses and late starts may have moved a percentile of streams |
 //! | `marks` | effects of the commands that a run started |
 //! | [`modes`] | groups of slow requests that took a similar time |
 //! | `scrapes` | request times that a service published, beside the times of its users |
@@ -77,6 +78,7 @@ mod slowest;
 mod so_far;
 mod sorted_values;
 pub mod stopping_rule;
+mod stream_lateness;
 mod streams;
 pub mod support;
 mod targets;
@@ -96,7 +98,7 @@ use metric_distributions::every_arrival;
 
 pub use settling::settling;
 pub use so_far::stopped_now;
-pub use streams::planned_per_second as planned_streams_per_second;
+pub use streams::{StreamMetric, planned_per_second as planned_streams_per_second};
 pub use warmup::{WarmupCutError, without_warmup};
 
 /// Computes all findings of a run. The same run gives the same findings.

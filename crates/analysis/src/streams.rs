@@ -1,6 +1,7 @@
 //! The times of streams.
 
-use truetail_model::record::CompactHistogram;
+use serde::{Serialize, Serializer};
+use truetail_model::record::{CompactHistogram, rank_of};
 use truetail_model::time::Nanos;
 use truetail_run::{
     Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StampBooks, StreamFacts, StreamFindings, StreamTime,
@@ -18,9 +19,9 @@ pub(crate) enum Untold {
     Largest(u64),
 }
 
-/// A distribution of streams that a gate may be about.
+/// A distribution of streams that gates and comparisons may be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum StreamMetric {
+pub enum StreamMetric {
     /// From the intended start to the first event, over all planned arrivals.
     FirstEvent,
     /// From one event to the next that was read later.
@@ -35,7 +36,44 @@ pub(crate) enum StreamMetric {
     TimePerOutputToken,
 }
 
+impl Serialize for StreamMetric {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
 impl StreamMetric {
+    /// All metrics.
+    pub const ALL: [StreamMetric; 6] = [
+        StreamMetric::FirstEvent,
+        StreamMetric::EventGap,
+        StreamMetric::LongestGap,
+        StreamMetric::FirstContent,
+        StreamMetric::ContentGap,
+        StreamMetric::TimePerOutputToken,
+    ];
+
+    /// Returns the name in gates and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StreamMetric::FirstEvent => "first-event",
+            StreamMetric::EventGap => "event-gap",
+            StreamMetric::LongestGap => "longest-gap",
+            StreamMetric::FirstContent => "ttft",
+            StreamMetric::ContentGap => "itl",
+            StreamMetric::TimePerOutputToken => "tpot",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<StreamMetric> {
+        StreamMetric::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// Returns true if an arrival has at most one value, so that the plan of a load bounds the number of values.
+    pub(crate) const fn is_of_each_arrival(self) -> bool {
+        matches!(self, StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken)
+    }
+
     /// Returns the metric's values, those only known from below, and the arrivals without a value.
     fn parts(self) -> (StreamTime, Option<StreamTime>, Option<StreamTime>) {
         match self {
@@ -53,7 +91,7 @@ impl StreamMetric {
     }
 
     /// Returns true if only answers of language models have the metric.
-    pub(crate) fn is_of_llm(self) -> bool {
+    pub fn is_of_llm(self) -> bool {
         self.parts().0.is_of_llm()
     }
 
@@ -82,6 +120,17 @@ impl StreamMetric {
 
     pub(crate) fn quantile(self, streams: &StreamFacts, q: f64) -> Quantile {
         quantile_of(&self.population(streams), q)
+    }
+
+    /// Returns the least and the largest value that a quantile can have if at most `moved` values are wrong. `None` if
+    /// the largest is not known.
+    pub(crate) fn between_ranks(self, streams: &StreamFacts, q: f64, moved: u64) -> (u64, Option<u64>) {
+        let population = self.population(streams);
+        let rank = rank_of(q, population.count());
+        let low = if rank > moved { population.bound_at(rank - moved) } else { 0 };
+        let high = rank.saturating_add(moved);
+        let high = (high <= population.count()).then(|| population.at(high)).filter(|high| !high.at_least);
+        (low, high.map(|high| high.value))
     }
 
     /// Returns the number of values, their sum in nanoseconds, and how many of them are only lower bounds.

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::compare::{CompareGate, compare, objections};
+use truetail_analysis::compare::{CompareGate, StreamFigures, compare, objections};
 use truetail_analysis::gates::{self, PlannedRun, RunOutcome};
-use truetail_analysis::support::min_sample_size;
 use truetail_report::CompareReport;
 use truetail_run::{Findings, GateFinding, GateState, Run, folder};
 
 use crate::args::baseline::BaselineArgs;
+use crate::args::gates::empty_goodput;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
@@ -51,13 +51,18 @@ impl Baseline {
         if args.write_baseline && runs.is_empty() && out.is_some_and(|out| is_one_path(out, &path)) {
             return Err(usage_error("--out and --baseline name the same folder; save the run in another one"));
         }
+        refuse_missing(
+            "--baseline-fail-if",
+            &args.baseline_fail_if,
+            runs.iter().map(|run| (run.name.as_str(), &run.run)),
+        )?;
         if let Some((gate, run)) = never_decided(&args.baseline_fail_if, &runs) {
             let n = run.run.snapshot.tally.planned;
             let name = &run.name;
             return Err(usage_error(format!(
                 "--baseline-fail-if '{gate}' cannot be decided: it needs {} arrivals, and the baseline {name} has {n}; make a \
                  longer baseline",
-                min_sample_size(gate.q())
+                gate.fewest_arrivals()
             )));
         }
         if runs.is_empty() {
@@ -79,7 +84,12 @@ impl Baseline {
         let a: Vec<_> = self.runs.iter().map(|old| (old.name.as_str(), &old.run, &old.findings.verdict)).collect();
         let objections = objections(&a, &[(THIS_RUN, run, &findings.verdict)]);
         let old: Vec<_> = self.runs.iter().map(|old| &old.findings).collect();
-        let comparison = objections.is_empty().then(|| compare(&old, &[&*findings]));
+        let comparison = objections.is_empty().then(|| {
+            let streams_of = |old: &BaselineRun| StreamFigures::of_run(&old.run, &old.findings);
+            let of_old: Vec<_> = self.runs.iter().map(streams_of).collect();
+            let of_new = StreamFigures::of_run(run, findings);
+            compare(&old, &[&*findings]).with_streams(of_old.iter().map(Option::as_ref), [of_new.as_ref()])
+        });
         let judged = |gate: &CompareGate| match &comparison {
             Some(found) => gate.judge(found),
             None => not_compared(gate, &objections),
@@ -119,16 +129,37 @@ impl Baseline {
 /// Returns a condition on a percentile that a run of the baseline is too short to decide, and that run.
 fn never_decided<'a>(gates: &'a [CompareGate], runs: &'a [BaselineRun]) -> Option<(&'a CompareGate, &'a BaselineRun)> {
     let too_short =
-        |gate: &CompareGate| runs.iter().find(|run| run.run.snapshot.tally.planned < min_sample_size(gate.q()));
+        |gate: &CompareGate| runs.iter().find(|run| run.run.snapshot.tally.planned < gate.fewest_arrivals());
     gates.iter().find_map(|gate| Some((gate, too_short(gate)?)))
 }
 
-/// Refuses conditions on percentiles that this load is too short to decide.
-pub(crate) fn refuse_undecidable(option: &str, gates: &[CompareGate], planned: &PlannedRun<'_>) -> Result<()> {
-    match gates.iter().find_map(|gate| planned.objection_to_quantile(gate, gate.q())) {
-        Some(objection) => Err(usage_error(format!("{option} {objection}"))),
-        None => Ok(()),
-    }
+/// Refuses conditions on figures that this load does not have, or is too short to decide. `has_objectives` means that
+/// each request has objectives for goodput.
+pub(crate) fn refuse_undecidable(
+    option: &str,
+    gates: &[CompareGate],
+    planned: &PlannedRun<'_>,
+    has_objectives: bool,
+) -> Result<()> {
+    let objection = |gate: &CompareGate| {
+        let without = || (gate.is_about_goodput() && !has_objectives).then(|| empty_goodput(gate));
+        gate.objection(planned).or_else(without)
+    };
+    refuse(option, gates.iter().find_map(objection))
+}
+
+/// Refuses conditions on figures that a saved run does not have.
+pub(crate) fn refuse_missing<'a>(
+    option: &str,
+    gates: &[CompareGate],
+    runs: impl IntoIterator<Item = (&'a str, &'a Run)>,
+) -> Result<()> {
+    let objection = |(name, run): (&str, &Run)| gates.iter().find_map(|gate| gate.objection_to_run(name, run));
+    refuse(option, runs.into_iter().find_map(objection))
+}
+
+fn refuse(option: &str, objection: Option<String>) -> Result<()> {
+    objection.map_or(Ok(()), |objection| Err(usage_error(format!("{option} {objection}"))))
 }
 
 fn is_one_path(a: &Path, b: &Path) -> bool {

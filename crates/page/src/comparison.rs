@@ -23,7 +23,9 @@ pub struct ComparisonPage<'a> {
     pub heads: Vec<String>,
     /// Rows of the table.
     pub rows: Vec<Vec<String>>,
-    /// Lines below the table.
+    /// A second table, below the first.
+    pub further: Option<FurtherTable>,
+    /// Lines below the tables.
     pub remarks: Vec<String>,
     /// The runs, in the order of the legend.
     pub runs: Vec<ComparedRun<'a>>,
@@ -35,6 +37,17 @@ pub struct ComparisonPage<'a> {
     pub command: Option<String>,
     /// Place of the page in a site, if it is in one.
     pub site: Option<SitePlace>,
+}
+
+/// A second table of the result.
+#[derive(Clone, Debug)]
+pub struct FurtherTable {
+    /// Caption of the table.
+    pub caption: &'static str,
+    /// Heads of the table. The first column names the rows.
+    pub heads: Vec<String>,
+    /// Rows of the table.
+    pub rows: Vec<Vec<String>>,
 }
 
 /// A run in a comparison.
@@ -73,9 +86,13 @@ pub fn comparison_page(page: &ComparisonPage<'_>) -> String {
 
 fn result(page: &ComparisonPage<'_>) -> Section {
     let table = Table::new("Response times beside each other", page.heads.clone()).with_rows(page.rows.clone());
+    let further = page.further.as_ref().filter(|further| !further.rows.is_empty());
+    let further =
+        further.map(|further| Table::new(further.caption, further.heads.clone()).with_rows(further.rows.clone()));
     let content = html! {
         @if !page.result.is_empty() { p.lead { (page.result) } }
         (table.markup())
+        @if let Some(further) = further { (further.markup()) }
         @for remark in &page.remarks { p { (remark) } }
     };
     Section { id: "times", heading: "Result", content }

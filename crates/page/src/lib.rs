@@ -35,7 +35,7 @@ pub mod text;
 pub mod web;
 
 pub use audit::{AuditPage, audit_page};
-pub use comparison::{ComparedRun, ComparisonPage, comparison_page};
+pub use comparison::{ComparedRun, ComparisonPage, FurtherTable, comparison_page};
 pub use run::{Overlay, RunPage, live_update, run_page};
 pub use site::SitePlace;
 pub use suite::suite_page;

@@ -1,14 +1,18 @@
 //! Comparison of runs as text, JSON and rows of a history.
 
 use serde::Serialize;
-use truetail_analysis::compare::{Comparison, Difference, QuantileComparison};
+use truetail_analysis::compare::{Comparison, QuantileComparison, StreamsComparison};
 use truetail_analysis::figures::quantile_name;
 use truetail_run::{Findings, GateFinding, GateState, Run};
 
+use crate::compare_rows::{heads, quantile_row, stream_rows};
 use crate::json::pretty_json;
 use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
+
+/// Head of the first column of the table of streams.
+const STREAMS: &str = "streams";
 
 /// Results of a comparison.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,9 +90,15 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
     }
     let Some(comparison) = &report.comparison else { return text };
     text.push('\n');
-    text.push_str(&table(comparison, style));
+    text.push_str(&table(&heads("", comparison), comparison.quantiles.iter().map(quantile_row), style));
     text.push('\n');
-    push_lines(&mut text, basis(comparison), style);
+    if let Some(streams) = &comparison.streams {
+        text.push_str(&table(&heads(STREAMS, comparison), stream_rows(streams).into_iter(), style));
+        text.push('\n');
+    }
+    for sentence in basis(comparison) {
+        push_lines(&mut text, sentence, style);
+    }
     for gate in &report.gates {
         text.push_str(&gate_line(gate, style));
     }
@@ -125,18 +135,12 @@ fn push_lines(text: &mut String, words: &str, style: Style) {
     }
 }
 
-fn table(comparison: &Comparison, style: Style) -> String {
+fn table(heads: &[String], rows: impl Iterator<Item = Vec<String>>, style: Style) -> String {
     let aligned = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
-    let heads = heads(comparison);
     let heads: Vec<(&str, Align)> = heads.iter().map(String::as_str).zip(aligned).collect();
     let mut table = TextTable::new(&heads);
-    comparison.quantiles.iter().for_each(|quantile| table.row(row(quantile)));
+    rows.for_each(|row| table.row(row));
     table.lines(0, style).into_iter().map(|line| line + "\n").collect()
-}
-
-fn heads(comparison: &Comparison) -> [String; 6] {
-    let interval = format!("{} interval", confidence(comparison));
-    [String::new(), "A".to_owned(), "B".to_owned(), "B/A".to_owned(), interval, String::new()]
 }
 
 /// Words about a comparison, for a page.
@@ -146,6 +150,10 @@ pub struct CompareWords {
     pub heads: Vec<String>,
     /// Rows of the table, one per percentile; empty if nothing was compared.
     pub rows: Vec<Vec<String>>,
+    /// Column heads of the table of streams.
+    pub stream_heads: Vec<String>,
+    /// Rows of the table of streams; empty without streams.
+    pub stream_rows: Vec<Vec<String>>,
     /// Sentences: results of the gates, contents of the intervals, reasons for not comparing.
     pub remarks: Vec<String>,
 }
@@ -156,61 +164,38 @@ pub fn compare_words(report: &CompareReport) -> CompareWords {
     let word = if report.anyway { "Compared anyway:" } else { "Not compared:" };
     let objections = report.objections.iter().map(|objection| format!("{word} {objection}."));
     let rounds = report.rounds.iter().map(|rounds| format!("{}.", rounds_line(rounds)));
-    let basis = report.comparison.iter().map(|comparison| basis(comparison).to_owned());
+    let basis = report.comparison.iter().flat_map(basis).map(str::to_owned);
+    let heads_of = |what| report.comparison.as_ref().map_or(Vec::new(), |comparison| heads(what, comparison));
+    let streams = report.comparison.as_ref().and_then(|comparison| comparison.streams.as_ref());
     CompareWords {
-        heads: report.comparison.as_ref().map_or(Vec::new(), |comparison| heads(comparison).into()),
-        rows: report.comparison.iter().flat_map(|comparison| comparison.quantiles.iter().map(row)).collect(),
+        heads: heads_of(""),
+        rows: report.comparison.iter().flat_map(|comparison| comparison.quantiles.iter().map(quantile_row)).collect(),
+        stream_heads: heads_of(STREAMS),
+        stream_rows: streams.map_or(Vec::new(), stream_rows),
         remarks: gates.chain(objections).chain(report.help.map(str::to_owned)).chain(basis).chain(rounds).collect(),
     }
 }
 
-/// Formats `95 %`, or `98.75 %` if the error probability is shared among several looks.
-fn confidence(comparison: &Comparison) -> String {
-    format!("{} %", (comparison.confidence * 1e4).round() / 100.0)
-}
-
-fn row(quantile: &QuantileComparison) -> Vec<String> {
-    let time = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
-    let interval = match (quantile.ratio_low, quantile.ratio_high) {
-        (Some(low), Some(high)) => format!("{low:.3} … {high:.3}"),
-        (Some(low), None) => format!("≥ {low:.3}"),
-        (None, Some(high)) => format!("≤ {high:.3}"),
-        (None, None) => String::new(),
-    };
-    vec![
-        quantile_name(quantile.q),
-        time(quantile.a_ns),
-        time(quantile.b_ns),
-        quantile.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}")),
-        interval,
-        words(quantile),
-    ]
-}
-
-fn words(quantile: &QuantileComparison) -> String {
-    match (quantile.difference, quantile.ratio_low, quantile.ratio_high) {
-        (Difference::Slower, Some(low), None) => format!("B is at least {} × slower", factor(low)),
-        (Difference::Faster, None, Some(high)) => format!("B is at least {} × faster", factor(1.0 / high)),
-        (Difference::Slower, ..) => "B is slower".to_owned(),
-        (Difference::Faster, ..) => "B is faster".to_owned(),
-        (Difference::NoDifferenceShown, ..) => "no difference shown".to_owned(),
-        (Difference::CannotTell, ..) => "cannot tell".to_owned(),
-    }
-}
-
-/// Formats a factor that is a lower bound, rounded down: `2.1`, or `1.043` if one digit would round to 1.
-fn factor(bound: f64) -> String {
-    let digits = if bound < 1.1 { 1e3 } else { 10.0 };
-    ((bound * digits).floor() / digits).to_string()
-}
-
-fn basis(comparison: &Comparison) -> &'static str {
-    if comparison.between_runs_known() {
+/// Returns sentences about the contents of the intervals.
+fn basis(comparison: &Comparison) -> impl Iterator<Item = &'static str> {
+    let between_runs = if comparison.between_runs_known() {
         "The intervals include how much the runs of a side differ from each other."
     } else {
         "One run on each side: how much runs differ from each other is unknown, so a difference may be chance. Repeat each \
          side three times or more to find out."
-    }
+    };
+    let streams = comparison.streams.as_ref();
+    let of_streams = "Figures of streams have no interval within a run, so one run on each side shows their values but decides \
+                      nothing.";
+    let only_some = "Streams are not compared, because only some of the runs have them.";
+    let goodput = "Goodput is not compared, because the runs have different objectives of each request.";
+    let told = [
+        (true, between_runs),
+        (streams.is_some() && !comparison.between_runs_known(), of_streams),
+        (streams.is_some_and(|streams| streams.objectives_differ), goodput),
+        (comparison.only_some_have_streams, only_some),
+    ];
+    told.into_iter().filter(|(is_told, _)| *is_told).map(|(_, sentence)| sentence)
 }
 
 pub(crate) fn gate_line(gate: &GateFinding, style: Style) -> String {
@@ -245,6 +230,8 @@ struct CompareFile<'a> {
     between_runs_known: bool,
     confidence: Option<f64>,
     quantiles: &'a [QuantileComparison],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<&'a StreamsComparison>,
     gates: &'a [GateFinding],
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<&'a RoundsReport>,
@@ -267,6 +254,7 @@ pub fn compare_json(report: &CompareReport) -> String {
         between_runs_known: report.comparison.as_ref().is_some_and(Comparison::between_runs_known),
         confidence: report.comparison.as_ref().map(|comparison| comparison.confidence),
         quantiles: report.comparison.as_ref().map_or(&[], |comparison| &comparison.quantiles),
+        streams: report.comparison.as_ref().and_then(|comparison| comparison.streams.as_ref()),
         gates: &report.gates,
         rounds: report.rounds.as_ref(),
     })

@@ -10,7 +10,7 @@
 //! | [`words`] | texts of the screen, for pages |
 //! | `capacity` | a search for capacity |
 //! | `audit` | the audit and the correction of another tool's result file |
-//! | `compare` | comparison of runs |
+//! | `compare`, `compare_rows` | comparison of runs |
 //! | `history` | a series of runs and its changes |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
@@ -33,6 +33,7 @@ mod audit;
 mod capacity;
 mod capacity_json;
 mod compare;
+mod compare_rows;
 mod comparison;
 mod hgrm;
 mod history;

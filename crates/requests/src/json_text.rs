@@ -62,6 +62,75 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
     Ok([b"{", missing.join(",").as_bytes(), between.as_bytes(), &text[1..]].concat())
 }
 
+/// Members whose texts are prompts, and members whose texts a server puts in front of them.
+const PROMPT_MEMBERS: [&[&[u8]]; 2] =
+    [&[b"content", b"prompt", b"input", b"inputs", b"text"], &[b"system", b"instructions"]];
+
+/// The next text in a body, if it is the value of a member with this number in [`PROMPT_MEMBERS`].
+#[derive(Clone, Copy)]
+enum Expected {
+    NoPrompt,
+    Value(usize),
+    /// An item of a list of prompts.
+    Item(usize),
+}
+
+/// Puts `prefix`, which needs no escapes, in front of the first prompt in the body of a request to a language model,
+/// and in front of a system prompt beside it. If the prompt is a list of texts, each of them gets it.
+///
+/// # Errors
+/// There is no prompt in the body.
+pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, String> {
+    let mut out = Vec::with_capacity(body.len() + 2 * prefix.len());
+    let mut position = JsonPosition::default();
+    let mut ahead = placeholders(body).peekable();
+    let mut begin = 0;
+    let mut last: &[u8] = b"";
+    let mut expected = Expected::NoPrompt;
+    let mut found = [false; PROMPT_MEMBERS.len()];
+    let mut at = 0;
+    while at < body.len() {
+        if let Some(placeholder) = ahead.next_if(|placeholder| placeholder.start == at) {
+            out.extend_from_slice(&body[at..placeholder.end]);
+            at = placeholder.end;
+            continue;
+        }
+        let was_in_text = position.is_in_text;
+        position.step(body[at]);
+        out.push(body[at]);
+        expected = match (was_in_text, position.is_in_text, body[at], expected) {
+            (false, true, _, expected) => {
+                begin = at + 1;
+                if let Expected::Value(member) | Expected::Item(member) = expected {
+                    out.extend_from_slice(prefix.as_bytes());
+                    found[member] = true;
+                }
+                if let Expected::Item(_) = expected { expected } else { Expected::NoPrompt }
+            }
+            (true, false, _, expected) => {
+                last = &body[begin..at];
+                expected
+            }
+            (false, false, b':', _) => {
+                let member = PROMPT_MEMBERS.iter().position(|names| names.contains(&last));
+                member.filter(|member| !found[*member]).map_or(Expected::NoPrompt, Expected::Value)
+            }
+            (false, false, b'[', Expected::Value(member)) => Expected::Item(member),
+            (false, false, b',', Expected::Item(member)) => Expected::Item(member),
+            (false, false, byte, expected) if byte.is_ascii_whitespace() => expected,
+            (false, false, ..) => Expected::NoPrompt,
+            (true, true, _, expected) => expected,
+        };
+        at += 1;
+    }
+    if found.contains(&true) {
+        return Ok(out);
+    }
+    Err("there is no prompt in the body, such as {\"prompt\": \"{{prompt}}\"}; a row that is the whole body or all messages \
+         stays as it is"
+        .to_owned())
+}
+
 /// Returns the member names of an object. Names with escapes or placeholders are left out.
 fn member_names(text: &[u8]) -> Vec<&[u8]> {
     let mut names = Vec::new();
@@ -121,6 +190,41 @@ mod tests {
         }
         for body in ["", "[]", "{", "a=1", "{{a}}{{b}}", "{{a}}, 1}", "\"{}\""] {
             assert!(with(body).is_err_and(|error| error.contains("no JSON object")), "{body}");
+        }
+    }
+
+    #[test]
+    fn prompts_get_a_prefix() {
+        for (body, expected) in [
+            (r#"{"model":"m","prompt":"a"}"#, r#"{"model":"m","prompt":"<>a"}"#),
+            (r#"{"prompt" : [ "a", "b" ], "text":"c"}"#, r#"{"prompt" : [ "<>a", "<>b" ], "text":"c"}"#),
+            (r#"{"prompt":"{{p}}","n":{{n}}}"#, r#"{"prompt":"<>{{p}}","n":{{n}}}"#),
+            (
+                r#"{"messages":[{"role":"system","content":"a"},{"role":"user","content":"b"}]}"#,
+                r#"{"messages":[{"role":"system","content":"<>a"},{"role":"user","content":"b"}]}"#,
+            ),
+            (
+                r#"{"messages":[{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}"#,
+                r#"{"messages":[{"content":[{"type":"text","text":"<>a"},{"type":"text","text":"b"}]}]}"#,
+            ),
+            (
+                r#"{"messages":[{"content":"say \"prompt\": x"}],"system":"s"}"#,
+                r#"{"messages":[{"content":"<>say \"prompt\": x"}],"system":"<>s"}"#,
+            ),
+            (
+                r#"{"text":{"format":{"type":"text"}},"input":[{"role":"user","content":"a"}]}"#,
+                r#"{"text":{"format":{"type":"text"}},"input":[{"role":"user","content":"<>a"}]}"#,
+            ),
+            (r#"{"content":null,"inputs":"a"}"#, r#"{"content":null,"inputs":"<>a"}"#),
+        ] {
+            let found = with_prompt_prefix(body.as_bytes(), "<>").map(|body| String::from_utf8(body).unwrap());
+            assert_eq!(found.as_deref(), Ok(expected), "{body}");
+        }
+        for body in [r#"{{body}}"#, r#"{"messages":{{messages}}}"#, r#"{"prompt":[1,2]}"#, r#"{"a":"prompt"}"#, ""] {
+            assert!(
+                with_prompt_prefix(body.as_bytes(), "<>").is_err_and(|error| error.contains("no prompt")),
+                "{body}"
+            );
         }
     }
 

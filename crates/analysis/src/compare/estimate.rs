@@ -22,8 +22,11 @@ impl Interval {
 pub struct RunEstimate {
     /// The quantile as measured.
     pub value: f64,
-    /// The same quantile without what the generator added. The truth lies between the two.
+    /// The same quantile without what the generator added. The truth is not below.
     pub without_generator: f64,
+    /// The same quantile if everything that is unknown were slow. The truth is not above, unless `at_least`. Equals
+    /// `value` for response times.
+    pub highest: f64,
     /// The 95 % confidence interval within the run. At most 2.5 % lie beyond each end that is known.
     pub interval: Interval,
     /// The truth is at least `value`, because the quantile falls among arrivals without an answer.
@@ -31,6 +34,11 @@ pub struct RunEstimate {
 }
 
 impl RunEstimate {
+    /// Returns an estimate that is known exactly, apart from chance.
+    pub(super) fn exactly(value: f64) -> RunEstimate {
+        RunEstimate { value, without_generator: value, highest: value, interval: Interval::default(), at_least: false }
+    }
+
     /// Converts a quantile of a run. Returns `None` if it has no value or the run is too short for it.
     pub fn from_quantile(quantile: &Quantile) -> Option<RunEstimate> {
         let value_ns = quantile.value_ns.filter(|_| quantile.supported)?;
@@ -38,6 +46,7 @@ impl RunEstimate {
         Some(RunEstimate {
             value: logarithm(value_ns),
             without_generator: logarithm(without_ns),
+            highest: logarithm(value_ns),
             interval: Interval { low: quantile.low_ns.map(logarithm), high: quantile.high_ns.map(logarithm) },
             at_least: quantile.at_least,
         })

@@ -1,7 +1,6 @@
 //! The result of a comparison at each quantile.
 
 use serde::Serialize;
-use truetail_run::{Findings, Quantile};
 
 use super::estimate::{Interval, RunEstimate};
 use super::ratio::{CONFIDENCE, difference};
@@ -21,7 +20,7 @@ pub enum Difference {
     CannotTell,
 }
 
-/// A quantile of the response time on both sides.
+/// A quantile of a time on both sides.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct QuantileComparison {
     /// In [0, 1).
@@ -42,45 +41,6 @@ pub struct QuantileComparison {
     pub difference: Difference,
 }
 
-/// Two sides compared.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Comparison {
-    /// Number of runs of A.
-    pub runs_a: usize,
-    /// Number of runs of B.
-    pub runs_b: usize,
-    /// The confidence of the intervals: 0.95, or more if several looks share the error probability.
-    pub confidence: f64,
-    /// The quantiles, in ascending order.
-    pub quantiles: Vec<QuantileComparison>,
-}
-
-impl Comparison {
-    /// Returns true if a side has several runs, so that the difference between runs is known.
-    pub fn between_runs_known(&self) -> bool {
-        self.runs_a > 1 || self.runs_b > 1
-    }
-
-    /// Returns the comparison at `q`, if `q` was compared.
-    pub fn at(&self, q: f64) -> Option<&QuantileComparison> {
-        self.quantiles.iter().find(|quantile| quantile.q == q)
-    }
-}
-
-/// Compares the quantiles of the response time that the findings of runs have, except the largest value.
-pub fn compare(a: &[&Findings], b: &[&Findings]) -> Comparison {
-    compare_at(a, b, CONFIDENCE)
-}
-
-/// Compares as [`compare`] does, with intervals of this confidence, for one of several looks at runs that follow each
-/// other. Two single runs have an interval only at 95 %.
-pub fn compare_at(a: &[&Findings], b: &[&Findings], confidence: f64) -> Comparison {
-    let quantiles = a.first().map_or(&[][..], |findings| &findings.response_time.quantiles);
-    let compared = quantiles.iter().map(|quantile| quantile.q).filter(|q| *q < 1.0);
-    let quantiles = compared.map(|q| compare_estimates_at(q, &estimates(a, q), &estimates(b, q), confidence)).collect();
-    Comparison { runs_a: a.len(), runs_b: b.len(), confidence, quantiles }
-}
-
 /// Compares one quantile, given the estimate of each run. `None` means that a run has no estimate.
 pub fn compare_estimates(q: f64, a: &[Option<RunEstimate>], b: &[Option<RunEstimate>]) -> QuantileComparison {
     compare_estimates_at(q, a, b, CONFIDENCE)
@@ -96,53 +56,60 @@ pub fn compare_estimates_at(
     let all = |side: &[Option<RunEstimate>]| side.iter().copied().collect::<Option<Vec<_>>>();
     let all_a = all(a);
     let all_b = all(b);
-    let typical = |side: &Option<Vec<RunEstimate>>| side.as_deref().and_then(typical_ns);
-    let nothing = QuantileComparison {
-        q,
-        a_ns: typical(&all_a),
-        b_ns: typical(&all_b),
-        ratio: None,
-        ratio_low: None,
-        ratio_high: None,
-        difference: Difference::CannotTell,
-    };
-    let (Some(a), Some(b)) = (all_a, all_b) else { return nothing };
-    let measured = difference(&values(&a), &values(&b), confidence);
-    let lowest = difference(&values(&a), &without_generator(&b), confidence);
-    let highest = difference(&without_generator(&a), &values(&b), confidence);
-    let (Some(measured), Some(lowest), Some(highest)) = (measured, lowest, highest) else { return nothing };
-    // A side that is only known from below bounds the ratio: from above if it is the divisor, else from below.
-    let [a_is_bound, b_is_bound] = [&a, &b].map(|side| side.iter().any(|run| run.at_least));
-    let low = measured.interval.low.zip(lowest.interval.low).map(|(one, other)| one.min(other)).filter(|_| !a_is_bound);
-    let high =
-        measured.interval.high.zip(highest.interval.high).map(|(one, other)| one.max(other)).filter(|_| !b_is_bound);
-    if low.is_none() && high.is_none() {
-        return nothing;
-    }
+    let typical = |side: &Option<Vec<RunEstimate>>| side.as_deref().and_then(typical);
+    let ns = |value: Option<f64>| value.map(|ns| ns.round() as u64);
+    let a_ns = ns(typical(&all_a));
+    let b_ns = ns(typical(&all_b));
+    let found = all_a.zip(all_b).map_or(Ratio::default(), |(a, b)| Ratio::between(&a, &b, confidence));
     QuantileComparison {
-        ratio: Some(measured.value.exp()),
-        ratio_low: low.map(f64::exp),
-        ratio_high: high.map(f64::exp),
-        difference: difference_of(low, high),
-        ..nothing
+        q,
+        a_ns,
+        b_ns,
+        ratio: found.ratio,
+        ratio_low: found.low,
+        ratio_high: found.high,
+        difference: difference_of(found.low, found.high),
+    }
+}
+
+/// The ratio of B to A with its confidence interval. An end that is not known is `None`; without both, so is the ratio.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(super) struct Ratio {
+    /// Value of A: the geometric mean over its runs.
+    pub(super) a: Option<f64>,
+    /// Value of B.
+    pub(super) b: Option<f64>,
+    pub(super) ratio: Option<f64>,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+}
+
+impl Ratio {
+    /// Compares the estimates of the runs of two sides.
+    pub(super) fn between(a: &[RunEstimate], b: &[RunEstimate], confidence: f64) -> Ratio {
+        let nothing = Ratio { a: typical(a), b: typical(b), ..Ratio::default() };
+        let measured = difference(&values(a), &values(b), confidence);
+        let lowest = difference(&highest(a), &without_generator(b), confidence);
+        let largest = difference(&without_generator(a), &highest(b), confidence);
+        let (Some(measured), Some(lowest), Some(largest)) = (measured, lowest, largest) else { return nothing };
+        // A side that is only known from below bounds the ratio: from above if it is the divisor, else from below.
+        let [a_is_bound, b_is_bound] = [a, b].map(|side| side.iter().any(|run| run.at_least));
+        let low = measured.interval.low.zip(lowest.interval.low).map(|(one, other)| one.min(other));
+        let high = measured.interval.high.zip(largest.interval.high).map(|(one, other)| one.max(other));
+        let low = low.filter(|_| !a_is_bound).map(f64::exp);
+        let high = high.filter(|_| !b_is_bound).map(f64::exp);
+        let ratio = (low.is_some() || high.is_some()).then(|| measured.value.exp());
+        Ratio { ratio, low, high, ..nothing }
     }
 }
 
 fn difference_of(low: Option<f64>, high: Option<f64>) -> Difference {
     match (low, high) {
-        (Some(low), _) if low > 0.0 => Difference::Slower,
-        (_, Some(high)) if high < 0.0 => Difference::Faster,
+        (Some(low), _) if low > 1.0 => Difference::Slower,
+        (_, Some(high)) if high < 1.0 => Difference::Faster,
         (Some(_), Some(_)) => Difference::NoDifferenceShown,
         _ => Difference::CannotTell,
     }
-}
-
-fn estimates(side: &[&Findings], q: f64) -> Vec<Option<RunEstimate>> {
-    let at = |findings: &&Findings| {
-        let quantile = findings.response_time.quantiles.iter().find(|quantile: &&Quantile| quantile.q == q)?;
-        RunEstimate::from_quantile(quantile)
-    };
-    side.iter().map(at).collect()
 }
 
 fn values(side: &[RunEstimate]) -> Vec<(f64, Interval)> {
@@ -155,7 +122,12 @@ fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Interval)> {
     side.iter().map(moved).collect()
 }
 
-fn typical_ns(side: &[RunEstimate]) -> Option<u64> {
+/// Returns the runs as if everything that is unknown were slow. Their intervals move by the same distance.
+fn highest(side: &[RunEstimate]) -> Vec<(f64, Interval)> {
+    side.iter().map(|run| (run.highest, run.interval.moved(run.highest - run.value))).collect()
+}
+
+fn typical(side: &[RunEstimate]) -> Option<f64> {
     let mean = side.iter().map(|run| run.value).sum::<f64>() / side.len() as f64;
-    (!side.is_empty()).then(|| mean.exp().round() as u64)
+    (!side.is_empty()).then(|| mean.exp())
 }

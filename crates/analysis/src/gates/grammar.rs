@@ -99,16 +99,7 @@ fn time_named(name: &str) -> Option<GateMetric> {
     if kind == "session-time" {
         return Some(GateMetric::SessionTime(statistic));
     }
-    let of_streams = match kind {
-        "first-event" => Some(StreamMetric::FirstEvent),
-        "event-gap" => Some(StreamMetric::EventGap),
-        "longest-gap" => Some(StreamMetric::LongestGap),
-        "ttft" => Some(StreamMetric::FirstContent),
-        "itl" => Some(StreamMetric::ContentGap),
-        "tpot" => Some(StreamMetric::TimePerOutputToken),
-        _ => None,
-    };
-    match of_streams {
+    match StreamMetric::named(kind) {
         Some(metric) => Some(GateMetric::StreamTime(metric, statistic)),
         None => {
             let kind = TimeKind::ALL.into_iter().find(|one| one.name() == kind)?;
@@ -121,16 +112,25 @@ fn statistic_named(name: &str) -> Option<Statistic> {
     match name {
         "max" => Some(Statistic::Quantile(1.0)),
         "mean" => Some(Statistic::Mean),
-        percentile => part_of_one(percentile.strip_prefix('p')?).map(Statistic::Quantile),
+        percentile => quantile_named(percentile).map(Statistic::Quantile),
     }
+}
+
+/// Parses `p99` into 0.99.
+pub(crate) fn quantile_named(name: &str) -> Option<f64> {
+    part_of_one(name.strip_prefix('p')?)
 }
 
 /// Parses `p99 WORDS 5%` into 0.99 and 0.05.
 pub(crate) fn quantile_and_share(text: &str, words: &str) -> Option<(f64, f64)> {
     let (name, share) = text.split_once(words)?;
-    let q = part_of_one(name.trim().strip_prefix('p')?)?;
-    let share = share.trim().strip_suffix('%')?.trim_end().parse::<f64>().ok()?;
-    (share.is_finite() && share >= 0.0).then_some((q, share / 100.0))
+    Some((quantile_named(name.trim())?, percent(share)?))
+}
+
+/// Parses `5%` into 0.05. It may be above 1.
+pub(crate) fn percent(text: &str) -> Option<f64> {
+    let share = text.trim().strip_suffix('%')?.trim_end().parse::<f64>().ok()?;
+    (share.is_finite() && share >= 0.0).then_some(share / 100.0)
 }
 
 /// Converts `99.9` to 0.999. Parses a decimal, because a division by 100 would not be exact to the last bit.

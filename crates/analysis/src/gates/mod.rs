@@ -38,9 +38,10 @@ mod streams;
 mod times;
 
 pub(crate) use clause::{Clause, Subject};
-pub(crate) use grammar::quantile_and_share;
+pub(crate) use grammar::{percent, quantile_and_share, quantile_named};
 pub(crate) use load_effects::LoadEffects;
 pub(crate) use polarity::{mirrored, wrong_polarity};
+pub(crate) use streams::{bounds_of_goodput, bounds_of_quantile};
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};

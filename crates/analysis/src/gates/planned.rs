@@ -9,7 +9,6 @@ use truetail_run::OfferedLoad;
 
 use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
-use crate::streams::StreamMetric;
 use crate::support::min_sample_size;
 use crate::throughput;
 
@@ -102,18 +101,16 @@ impl<'a> PlannedRun<'a> {
         };
         let needs_n = match gate.parsed.metric {
             // The number of gaps of a stream is unknown before the run. Each stream has one first event.
-            GateMetric::Time(_, Statistic::Quantile(q))
-            | GateMetric::StreamTime(
-                StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken,
-                Statistic::Quantile(q),
-            ) => min_sample_size(q),
+            GateMetric::Time(_, Statistic::Quantile(q)) => min_sample_size(q),
+            GateMetric::StreamTime(metric, Statistic::Quantile(q)) if metric.is_of_each_arrival() => min_sample_size(q),
             GateMetric::Throughput => throughput::FEWEST,
             _ => return None,
         };
         self.objection_to_few(gate, needs_n, share)
     }
 
-    /// Like [`PlannedRun::objection`], for any condition about quantile `q` of the response time, such as a comparison.
+    /// Like [`PlannedRun::objection`], for any condition about quantile `q` of a time of each arrival, such as a
+    /// comparison.
     pub fn objection_to_quantile(&self, condition: &dyn fmt::Display, q: f64) -> Option<String> {
         self.objection_to_few(condition, min_sample_size(q), 1.0)
     }

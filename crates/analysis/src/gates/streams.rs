@@ -1,7 +1,7 @@
 //! Evidence of a run about its streams.
 
 use truetail_model::record::Metric;
-use truetail_run::{Findings, Quantile, Run, StreamFacts};
+use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamKind};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -10,6 +10,7 @@ use super::load_effects::LoadEffects;
 use super::metric::Statistic;
 use super::shares::BadArrivals;
 use super::times::{ends_on_time, own_failures};
+use crate::stream_lateness;
 use crate::streams::{StreamMetric, Untold};
 use crate::support::min_sample_size;
 
@@ -18,13 +19,35 @@ pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statist
     if metric.is_of_llm() && streams.llm.is_none() {
         return Evidence::nothing(Doubt::NoLlm);
     }
-    let known = match (untold(streams, metric), statistic) {
+    let known = known(streams, metric, statistic);
+    with_generator(run, metric, known).with_load_effects(LoadEffects::from_findings(findings), f64::INFINITY)
+}
+
+fn known(streams: &StreamFacts, metric: StreamMetric, statistic: Statistic) -> Evidence {
+    match (untold(streams, metric), statistic) {
         (Some((untold, why)), Statistic::Quantile(q)) => among_untold(streams, metric, q, untold, why),
         (Some((_, why)), Statistic::Mean) => Evidence::nothing(why),
         (None, Statistic::Quantile(q)) => quantile_evidence(&metric.quantile(streams, q), metric.sum(streams).0),
         (None, Statistic::Mean) => mean_evidence(metric.sum(streams)),
-    };
-    with_generator(run, metric, known).with_load_effects(LoadEffects::from_findings(findings), f64::INFINITY)
+    }
+}
+
+/// Returns the bounds of a quantile in nanoseconds: what the generator added, and values about which nothing is known,
+/// may have moved it that far. Effects of the generator on the load are left out. `None` if the run says nothing about
+/// the quantile. The bounds lie within those of a gate, because pauses and late starts move few of the values.
+pub(crate) fn bounds_of_quantile(run: &Run, metric: StreamMetric, q: f64) -> Option<(f64, f64)> {
+    let streams = run.facts.stream.as_ref()?;
+    let Evidence { measured, bounds: Bounds { low, high }, .. } =
+        with_generator(run, metric, known(streams, metric, Statistic::Quantile(q)));
+    if measured == Measured::Nothing {
+        return None;
+    }
+    let pushes = streams.reading.kind == StreamKind::Pushes;
+    if pushes || !ends_on_time(run) || own_failures(run) > 0 || untold(streams, metric).is_some() {
+        return Some((low, high));
+    }
+    let of_ranks = stream_lateness::bounds(run, streams, metric, q);
+    Some((low.max(of_ranks.0), high.min(of_ranks.1)))
 }
 
 /// Returns the number of values about which nothing is known, if any, and the reason.
@@ -165,6 +188,12 @@ pub(super) fn goodput(run: &Run, findings: &Findings) -> Evidence {
     let unknown = slo.cannot_tell as f64 / tally.planned as f64;
     let at_least = (missed.bounds.low - unknown).max(0.0);
     missed.down_to(at_least, Doubt::GoodputUnknown { answers: slo.cannot_tell }).of_the_rest()
+}
+
+/// Returns the bounds of [`goodput`]; `None` if it is not known.
+pub(crate) fn bounds_of_goodput(run: &Run, findings: &Findings) -> Option<(f64, f64)> {
+    let evidence = goodput(run, findings);
+    (evidence.measured != Measured::Nothing).then_some((evidence.bounds.low, evidence.bounds.high))
 }
 
 /// Facts about streams that are steps of sessions.

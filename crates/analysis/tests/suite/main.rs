@@ -5,6 +5,7 @@ mod audit;
 mod audit_any;
 mod bracket;
 mod compare;
+mod compare_streams;
 mod gates;
 mod history;
 mod league;

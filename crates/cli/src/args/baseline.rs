@@ -14,8 +14,8 @@ pub(crate) struct BaselineArgs {
     /// nothing is there yet, the run says so and is not compared
     #[arg(long, value_name = "RUN", value_parser = run_folder, help_heading = "Baseline")]
     pub baseline: Option<PathBuf>,
-    /// Fail the run (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4 if the
-    /// runs cannot decide it, or should not be compared
+    /// Fail the run (exit code 3) on this condition, such as 'p99 worse than 5%', or of streams 'ttft p99 worse than
+    /// 10%'. Repeatable. The exit code is 4 if the runs cannot decide it, or should not be compared
     #[arg(long, value_name = "CONDITION", help_heading = "Baseline")]
     pub baseline_fail_if: Vec<CompareGate>,
     /// Save this run as the baseline if there is none yet, unless it is INVALID, was stopped, or failed

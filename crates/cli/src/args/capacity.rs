@@ -54,6 +54,7 @@ pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "setup",
     "slo",
     "tokenizer",
+    "cache-bust",
     "vllm-json",
     "live",
     "otlp",

@@ -19,7 +19,8 @@ Examples:
 ///
 /// For each percentile: the ratio of B to A with its 95 % confidence interval, and whether B is slower, faster, or
 /// shows no difference. Several runs on a side are repetitions, which show how much runs of the same service differ.
-/// With one run on each side that is unknown, and the interval holds only what is known within the runs.
+/// With one run on each side that is unknown, and the interval holds only what is known within the runs. Of streams and
+/// language models also their times, output tokens per second and goodput.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub(crate) struct CompareArgs {

@@ -10,6 +10,9 @@ use truetail_analysis::compare::CompareGate;
 pub(crate) struct ComparisonArgs {
     /// Fail the comparison (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4
     /// if the runs cannot decide it
+    ///
+    /// Write PERCENTILE worse than SHARE; of streams a time before it: 'ttft p99 worse than 10%', or first-event,
+    /// event-gap, longest-gap, itl, tpot; and 'goodput worse than 2%', which means percent points.
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<CompareGate>,
     /// Print the result as JSON on standard output, and nothing else

@@ -32,6 +32,10 @@ pub(crate) struct StreamArgs {
     /// says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
+    /// Put a short text in front of each prompt, different for each request, so that no server has the prompt in its
+    /// cache. The texts follow from --seed: the same command sends the same prompts. Needs --llm
+    #[arg(long, help_heading = "Streams")]
+    pub cache_bust: bool,
     /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model.
     /// They are labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
     #[arg(long, value_name = "FILE", help_heading = "Streams")]

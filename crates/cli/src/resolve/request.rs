@@ -27,7 +27,7 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     let added: Vec<String> = closing(args).iter().cloned().chain(args.traces.placeholder()).collect();
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
     let specs = match args.streams.llm {
-        Some(llm) => ask_for_streams(specs, llm.api())?,
+        Some(llm) => ask_for_streams(specs, llm.api(), args.streams.cache_bust)?,
         None => specs,
     };
     let data = data(args)?;

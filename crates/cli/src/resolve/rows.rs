@@ -89,17 +89,18 @@ pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut W
         let help = "write the session as a flow, in which a row belongs to a session (--flow)";
         return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));
     }
-    let is_llm = args.streams.llm.is_some();
+    // Distinct prompts are in no cache.
+    let may_be_cached = args.streams.llm.is_some() && !args.streams.cache_bust;
     let note = match &workload.model {
-        LoadModel::Closed { horizon, .. } if is_llm && !is_once => {
+        LoadModel::Closed { horizon, .. } if may_be_cached && !is_once => {
             let may_repeat = horizon.requests.is_none_or(|requests| requests > u64::from(rows));
             may_repeat.then(|| format!("there are {rows} rows: after the last row, the first one is used again"))
         }
-        _ => ended_by(u64::from(rows), is_once, has_flow || is_llm, workload),
+        _ => ended_by(u64::from(rows), is_once, has_flow || may_be_cached, workload),
     };
-    let cached = "; a server may have them in its cache by then, which makes answers faster: --feed once ends the load with the \
-                  last row";
-    Ok(note.map(|note| note + if is_llm && !is_once { cached } else { "" }))
+    let cached = "; a server may have them in its cache by then, which makes answers faster: --cache-bust makes each prompt \
+                  different, and --feed once ends the load with the last row";
+    Ok(note.map(|note| note + if may_be_cached && !is_once { cached } else { "" }))
 }
 
 /// Ends the load at the last row, if each is used once. Returns a note if rows run out, and `says_again` or this is an

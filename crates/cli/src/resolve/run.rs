@@ -138,6 +138,11 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let events = events::events(&args.events)?;
     vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let timing = generator::timing(&args)?;
+    let made_by = [("--flow", flows.is_some()), ("--replay", replay.is_some()), ("--script", script.is_some())];
+    stream::refuse_cache_bust(
+        &args.streams,
+        made_by.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option),
+    )?;
     let mut called = None;
     let mut target = match (&flows, &replay, guided) {
         (Some(flows), ..) => request::for_flows(&args, flows)?,
@@ -201,7 +206,8 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let planned = if has_shares { planned } else { planned.with_unknown_shares() };
     gating.refuse_undecidable(&planned)?;
     gating.add_abort_rules(&args.abort_on, &planned)?;
-    baseline::refuse_undecidable("--baseline-fail-if", &args.baseline.baseline_fail_if, &planned)?;
+    let has_objectives = !args.gates.per_request().is_empty();
+    baseline::refuse_undecidable("--baseline-fail-if", &args.baseline.baseline_fail_if, &planned, has_objectives)?;
     Ok(ResolvedRun {
         plan,
         notes,

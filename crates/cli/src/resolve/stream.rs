@@ -6,7 +6,7 @@ use truetail_analysis::gates::ReadingMode;
 use truetail_engine::Plan;
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
-use truetail_requests::{TargetSpec, asking_for_stream};
+use truetail_requests::{TargetSpec, asking_for_stream, with_distinct_prompts};
 use truetail_run::{LlmApi, StampBooks, StreamKind};
 use truetail_stream::{LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
@@ -76,6 +76,16 @@ pub(crate) fn options(
     options.with_end_mark(args.end_mark).map(Some).map_err(|problem| usage_error(format!("--end-mark: {problem}")))
 }
 
+/// Refuses `--cache-bust` for requests that a flow, a recording or a script makes.
+pub(crate) fn refuse_cache_bust(args: &StreamArgs, made_by: Option<&str>) -> Result<()> {
+    match made_by.filter(|_| args.cache_bust) {
+        Some(option) => Err(usage_error(format!(
+            "--cache-bust changes the body of --data, and with {option} there is none; a flow can say {{{{seq}}}} in its prompts"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Returns how answers are read, to check which gates fit.
 pub(crate) fn reading(args: &StreamArgs) -> ReadingMode {
     match (args.llm, args.stream) {
@@ -105,7 +115,11 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
             "{flag} is about streams; add --stream sse, --stream chunks or --llm, or --subscribe on a channel"
         )));
     }
-    let of_llm = [("--slo", !objectives.is_empty()), ("--tokenizer", args.tokenizer.is_some())];
+    let of_llm = [
+        ("--slo", !objectives.is_empty()),
+        ("--cache-bust", args.cache_bust),
+        ("--tokenizer", args.tokenizer.is_some()),
+    ];
     match of_llm.iter().find(|(_, given)| *given && args.llm.is_none()) {
         Some((flag, _)) => {
             Err(usage_error(format!("{flag} is about answers of language models; add --llm openai-chat")))
@@ -135,15 +149,19 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
     }
 }
 
-/// Converts requests into streaming requests to a language model.
+/// Converts requests into streaming requests to a language model, with distinct prompts if `cache_bust` is set.
 ///
 /// # Errors
-/// If a body is no JSON object.
-pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, api: LlmApi) -> Result<Vec<TargetSpec>> {
+/// If a body is no JSON object, or has no prompt to change.
+pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, api: LlmApi, cache_bust: bool) -> Result<Vec<TargetSpec>> {
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();
-        asking_for_stream(spec, api.request_members())
-            .map_err(|problem| usage_error(format!("{location}--llm: {problem}")))
+        let refused = |option: &str, problem: String| usage_error(format!("{location}{option}: {problem}"));
+        let spec = asking_for_stream(spec, api.request_members()).map_err(|problem| refused("--llm", problem))?;
+        if !cache_bust {
+            return Ok(spec);
+        }
+        with_distinct_prompts(spec).map_err(|problem| refused("--cache-bust", problem))
     };
     specs.into_iter().map(asking).collect()
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use truetail_analysis::compare::{CompareGate, ExpectedDifference, compare as compare_findings, objections_except};
+use truetail_analysis::compare::{
+    CompareGate, ExpectedDifference, StreamFigures, compare as compare_findings, objections_except,
+};
 use truetail_report::CompareReport;
 use truetail_run::Findings;
 
@@ -12,6 +14,7 @@ use super::named_run::{Named, with_verdicts};
 use super::report::load;
 use crate::after_load::AfterLoad;
 use crate::args::compare::{CompareArgs, CompareAs};
+use crate::baseline::refuse_missing;
 use crate::command_line;
 use crate::error::{ExitCode, Result, usage_error};
 
@@ -34,6 +37,7 @@ pub(super) fn compare(args: CompareArgs) -> Result<ExitCode> {
     }
     let a = load_all(&a)?;
     let b = load_all(&b)?;
+    refuse_missing("--fail-if", &args.result.fail_if, a.iter().chain(&b).map(|run| (run.name.as_str(), &run.run)))?;
     let report = compared([&a, &b], expected, args.anyway, &args.result.fail_if);
     let mut steps = AfterLoad::default();
     hand_out(&args.result, &report, [&a, &b], || Ok(command_line::from_words(&args.typed.words)), &mut steps);
@@ -55,8 +59,11 @@ pub(super) fn compared(
     } else {
         "--anyway compares them all the same."
     };
-    let compared =
-        (objections.is_empty() || anyway).then(|| compare_findings(&findings_of_side(a), &findings_of_side(b)));
+    let compared = (objections.is_empty() || anyway).then(|| {
+        let [of_a, of_b] = [a, b].map(streams_of_side);
+        let compared = compare_findings(&findings_of_side(a), &findings_of_side(b));
+        compared.with_streams(of_a.iter().map(Option::as_ref), of_b.iter().map(Option::as_ref))
+    });
     let gates = compared.iter().flat_map(|found| conditions.iter().map(|gate| gate.judge(found))).collect();
     let names = |side: &[Named]| side.iter().map(|named| named.name.clone()).collect();
     CompareReport {
@@ -101,4 +108,8 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Named>> {
 
 fn findings_of_side(side: &[Named]) -> Vec<&Findings> {
     side.iter().map(|named| &named.findings).collect()
+}
+
+fn streams_of_side(side: &[Named]) -> Vec<Option<StreamFigures>> {
+    side.iter().map(|named| StreamFigures::of_run(&named.run, &named.findings)).collect()
 }

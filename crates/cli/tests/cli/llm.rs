@@ -179,6 +179,43 @@ fn prompts_of_rows_stay_texts_of_json() {
 }
 
 #[test]
+fn prompts_are_distinct_and_the_same_command_repeats_them() {
+    let prompts = |more: &[&str]| {
+        let fixed = ["--cache-bust", "--data", BODY];
+        let bodies = asked(&[&fixed[..], more].concat());
+        bodies
+            .iter()
+            .map(|body| serde_json::from_str::<Value>(body).expect("JSON")["messages"][0]["content"].to_string())
+            .collect::<Vec<_>>()
+    };
+    let first = prompts(&[]);
+    assert!(first.iter().all(|prompt| prompt.ends_with("] hello\"")), "{first:?}");
+    assert!(first[0].starts_with("\"[0-") && first[1].starts_with("\"[1-"), "{first:?}");
+    assert_eq!(prompts(&[]), first, "the same seed");
+    let other = prompts(&["--seed", "2"]);
+    assert!(other.iter().all(|prompt| !first.contains(prompt)), "{first:?} {other:?}");
+}
+
+#[test]
+fn prompts_that_cannot_be_made_distinct_are_refused() {
+    let dir = TestDir::new();
+    dir.file("flow.hurl", "# truetail: stream\nPOST http://127.0.0.1:9/\nHTTP 200\n");
+    let url = "http://127.0.0.1:9/";
+    for (arguments, says) in [
+        (&[url, "--cache-bust", "--data", "{\"prompt\":\"a\"}"][..], "add --llm openai-chat"),
+        (
+            &[url, "--llm", "openai-chat", "--cache-bust", "--data", "{\"messages\":[]}"],
+            "there is no prompt in the body",
+        ),
+        (&["--flow", "flow.hurl", "--llm", "openai-chat", "--cache-bust"], "with --flow there is none"),
+    ] {
+        let output = dir.truetail(&[&["run", "-r", "10", "-d", "1s"][..], arguments].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{arguments:?}: {output:?}");
+        assert!(output.stderr.contains(says), "{arguments:?}: {output:?}");
+    }
+}
+
+#[test]
 fn rows_that_are_used_again_may_be_cached_and_a_note_says_so() {
     let usage = "data: {\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\ndata: [DONE]\n\n";
     let url = model(usage);
@@ -195,6 +232,8 @@ fn rows_that_are_used_again_may_be_cached_and_a_note_says_so() {
         assert!(again.contains(text), "{text}: {again}");
     }
     assert!(flat(of(&["-n", "2"])).contains("8 input tokens") && !flat(of(&["-n", "2"])).contains("used again"));
+    assert!(again.contains("--cache-bust makes each prompt different"), "{again}");
+    assert!(!flat(of(&["-n", "6", "--cache-bust"])).contains("used again"), "no prompt comes again");
     let closed = flat(of(&["-n", "6", "--feed", "once"]));
     assert!(closed.contains("the load ends with the last row") && !closed.contains("cache by then"), "{closed}");
 }

@@ -8,6 +8,7 @@ mod browse;
 mod capacity;
 mod checks;
 mod compare;
+mod compare_streams;
 mod config;
 mod conversions;
 mod credentials;

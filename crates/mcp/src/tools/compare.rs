@@ -41,7 +41,13 @@ fn schema(_: &Limits) -> Value {
         &[
             ("a", runs.clone()),
             ("b", runs),
-            ("fail_if", array(&text, "Conditions that fail the comparison, such as 'p99 worse than 5%'")),
+            (
+                "fail_if",
+                array(
+                    &text,
+                    "Conditions that fail the comparison, such as 'p99 worse than 5%' or 'ttft p99 worse than 10%'",
+                ),
+            ),
             ("hosts_differ", value("boolean", "The runs had different servers on purpose")),
         ],
         &["a", "b"],
@@ -61,12 +67,25 @@ fn result() -> Value {
         ],
         &["q", "ratio", "finding"],
     );
+    let time = schema::object(
+        &[("metric", value("string", "such as ttft, itl, tpot or event-gap")), ("quantiles", array(&quantile, ""))],
+        &["metric", "quantiles"],
+    );
+    let streams = schema::object(
+        &[
+            ("times", array(&time, "")),
+            ("output_tokens_per_second", optional("object", "a, b, ratio and its interval, finding")),
+            ("goodput", optional("object", "a, b, difference and its interval, finding")),
+        ],
+        &["times"],
+    );
     schema::object(
         &[
             ("outcome", one_of(&OUTCOMES, "gate_failed: a condition of fail_if holds; undecided: it stays open")),
             ("comparable", value("boolean", "false: the runs had different loads, and there are no ratios")),
             ("reasons", array(&json!({}), "Why they are not comparable")),
-            ("quantiles", array(&quantile, "")),
+            ("quantiles", array(&quantile, "Of the response time")),
+            ("streams", streams),
             ("notes", array(&value("string", ""), "")),
         ],
         &["outcome", "comparable", "quantiles", "notes"],

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use truetail_analysis::compare::compare;
+use truetail_analysis::compare::{StreamFigures, compare};
 use truetail_analysis::gates::{Gate, judge_all};
 use truetail_analysis::series::series;
 use truetail_page::{RunPage, run_page};
@@ -66,7 +66,9 @@ fn show(run: &Run) -> Findings {
     }
     assert!(csv_files(&findings, &series).iter().any(|file| !file.content.is_empty()));
     assert!(!quantiles_csv(&findings).is_empty() && !hgrm(&run.snapshot).is_empty());
-    drop((vllm_json(run, &findings), compare(&[&findings], &[&findings])));
+    let streams = StreamFigures::of_run(run, &findings);
+    drop(compare(&[&findings], &[&findings]).with_streams([streams.as_ref()], [streams.as_ref()]));
+    drop(vllm_json(run, &findings));
     findings
 }
 

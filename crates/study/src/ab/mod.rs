@@ -4,4 +4,4 @@ mod ending;
 mod rounds;
 
 pub use ending::Ending;
-pub use rounds::{AbPlan, AbResult, EndReason, RunSide, Side, SideOutcome, run_rounds};
+pub use rounds::{AbPlan, AbResult, EndReason, RunSide, Side, SideFigures, SideOutcome, run_rounds};

@@ -1,8 +1,8 @@
 //! Runs the rounds, and compares.
 
-use truetail_analysis::compare::{CompareGate, Comparison, compare_at};
+use truetail_analysis::compare::{CompareGate, Comparison, StreamFigures, compare_at};
 use truetail_analysis::verdict::code;
-use truetail_run::{Findings, GateFinding, GateState, Reason, VerdictState};
+use truetail_run::{Findings, GateFinding, GateState, Reason, Run, VerdictState};
 
 use super::ending::Ending;
 
@@ -22,11 +22,26 @@ impl Side {
     }
 }
 
+/// Figures of one run, as the comparison needs them.
+#[derive(Clone, Debug)]
+pub struct SideFigures {
+    findings: Findings,
+    streams: Option<StreamFigures>,
+}
+
+impl SideFigures {
+    /// Returns the figures of a run with these findings.
+    pub fn of_run(run: &Run, findings: Findings) -> SideFigures {
+        let streams = StreamFigures::of_run(run, &findings);
+        SideFigures { findings, streams }
+    }
+}
+
 /// Outcome of one run.
 #[derive(Clone, Debug)]
 pub enum SideOutcome {
     /// The run is measured.
-    Done(Box<Findings>),
+    Done(Box<SideFigures>),
     /// The generator spoilt the run, so that it says nothing about its side. The run is repeated.
     Spoilt,
     /// The numbers are not properties of the service, for example of an overloaded server. More runs would not help.
@@ -37,14 +52,14 @@ pub enum SideOutcome {
 
 impl SideOutcome {
     /// Classifies a run. An INVALID run was spoilt by the generator unless a reason concerns the service or the books.
-    pub fn from_findings(findings: Findings) -> SideOutcome {
-        let verdict = &findings.verdict;
+    pub fn from_figures(figures: SideFigures) -> SideOutcome {
+        let verdict = &figures.findings.verdict;
         let is_final = |reason: &Reason| {
             [code::SATURATED, code::BOOKS_UNBALANCED, code::NO_ANSWERS, code::ALL_FAILED]
                 .contains(&reason.code.as_str())
         };
         match verdict.state {
-            VerdictState::Valid | VerdictState::Suspect => SideOutcome::Done(Box::new(findings)),
+            VerdictState::Valid | VerdictState::Suspect => SideOutcome::Done(Box::new(figures)),
             VerdictState::Invalid if verdict.reasons.iter().any(is_final) => SideOutcome::Invalid,
             VerdictState::Invalid => SideOutcome::Spoilt,
         }
@@ -118,8 +133,8 @@ pub fn run_rounds<R: RunSide>(plan: &AbPlan, runner: &mut R) -> AbResult<R::Erro
 
 struct Rounds<'a> {
     plan: &'a AbPlan,
-    a: Vec<Findings>,
-    b: Vec<Findings>,
+    a: Vec<SideFigures>,
+    b: Vec<SideFigures>,
     done: u32,
     spoilt: u32,
 }
@@ -130,10 +145,10 @@ impl Rounds<'_> {
         let looks = self.plan.ending.looks();
         for round in 0..self.plan.ending.most() {
             for side in Side::order(round) {
-                let findings = self.run_once(runner, side, round)?;
+                let figures = self.run_once(runner, side, round)?;
                 match side {
-                    Side::A => self.a.push(findings),
-                    Side::B => self.b.push(findings),
+                    Side::A => self.a.push(figures),
+                    Side::B => self.b.push(figures),
                 }
             }
             self.done += 1;
@@ -150,10 +165,10 @@ impl Rounds<'_> {
         runner: &mut R,
         side: Side,
         round: u32,
-    ) -> Result<Findings, EndReason<R::Error>> {
+    ) -> Result<SideFigures, EndReason<R::Error>> {
         loop {
             match runner.run(side, round).map_err(EndReason::Failed)? {
-                SideOutcome::Done(findings) => return Ok(*findings),
+                SideOutcome::Done(figures) => return Ok(*figures),
                 SideOutcome::Invalid => return Err(EndReason::Invalid),
                 SideOutcome::Stopped => return Err(EndReason::Stopped),
                 SideOutcome::Spoilt => self.spoilt += 1,
@@ -177,11 +192,18 @@ impl Rounds<'_> {
     }
 
     fn compared(&self) -> Option<Comparison> {
-        let (a, b): (Vec<_>, Vec<_>) = (self.a.iter().collect(), self.b.iter().collect());
-        (!a.is_empty() && !b.is_empty()).then(|| compare_at(&a, &b, self.plan.ending.confidence()))
+        let [a, b] = [&self.a, &self.b].map(|side| side.iter().map(|run| &run.findings).collect::<Vec<_>>());
+        (!a.is_empty() && !b.is_empty()).then(|| {
+            let compared = compare_at(&a, &b, self.plan.ending.confidence());
+            compared.with_streams(streams_of(&self.a), streams_of(&self.b))
+        })
     }
 
     fn judged(&self, found: &Comparison) -> Vec<GateFinding> {
         self.plan.gates.iter().map(|gate| gate.judge(found)).collect()
     }
+}
+
+fn streams_of(side: &[SideFigures]) -> impl Iterator<Item = Option<&StreamFigures>> {
+    side.iter().map(|run| run.streams.as_ref())
 }

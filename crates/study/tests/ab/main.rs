@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 use sides::Sides;
 use truetail_analysis::compare::Difference;
-use truetail_run::{Findings, GateFinding, GateState};
-use truetail_study::ab::{AbPlan, AbResult, EndReason, Ending, RunSide, Side, SideOutcome, run_rounds};
+use truetail_run::{GateFinding, GateState};
+use truetail_study::ab::{AbPlan, AbResult, EndReason, Ending, RunSide, Side, SideFigures, SideOutcome, run_rounds};
 
 fn plan(ending: Ending, gates: &[&str]) -> AbPlan {
     AbPlan { ending, gates: gates.iter().map(|gate| gate.parse().expect("a condition")).collect() }
@@ -22,13 +22,13 @@ struct Told {
     turns: VecDeque<Result<SideOutcome, &'static str>>,
     asked: String,
     looks: Vec<u32>,
-    findings: Findings,
+    figures: SideFigures,
 }
 
 impl Told {
     fn new(turns: impl IntoIterator<Item = Result<SideOutcome, &'static str>>) -> Told {
-        let Ok(SideOutcome::Done(findings)) = Sides::new(1, 1.0).run(Side::A, 0) else { panic!("a run") };
-        Told { turns: turns.into_iter().collect(), asked: String::new(), looks: Vec::new(), findings: *findings }
+        let Ok(SideOutcome::Done(figures)) = Sides::new(1, 1.0).run(Side::A, 0) else { panic!("a run") };
+        Told { turns: turns.into_iter().collect(), asked: String::new(), looks: Vec::new(), figures: *figures }
     }
 }
 
@@ -37,7 +37,7 @@ impl RunSide for Told {
 
     fn run(&mut self, side: Side, round: u32) -> Result<SideOutcome, &'static str> {
         self.asked += &format!("{side:?}{round} ");
-        self.turns.pop_front().unwrap_or_else(|| Ok(SideOutcome::Done(Box::new(self.findings.clone()))))
+        self.turns.pop_front().unwrap_or_else(|| Ok(SideOutcome::Done(Box::new(self.figures.clone()))))
     }
 
     fn report_look(&mut self, rounds: u32, gates: &[GateFinding]) {
@@ -84,7 +84,7 @@ fn a_spoilt_run_is_made_again_but_not_for_ever() {
 
 #[test]
 fn what_was_measured_is_kept_however_it_ends() {
-    let first = || Ok(SideOutcome::Done(Box::new(Told::new([]).findings)));
+    let first = || Ok(SideOutcome::Done(Box::new(Told::new([]).figures)));
     for (turn, ended) in [
         (Ok(SideOutcome::Stopped), EndReason::Stopped),
         (Ok(SideOutcome::Invalid), EndReason::Invalid),

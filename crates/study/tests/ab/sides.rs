@@ -8,7 +8,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::GateFinding;
 use truetail_sim::{SimOptions, simulate};
-use truetail_study::ab::{RunSide, Side, SideOutcome};
+use truetail_study::ab::{RunSide, Side, SideFigures, SideOutcome};
 
 /// The mean service time of A.
 const SERVICE_TIME: Nanos = Nanos::from_millis(1);
@@ -70,7 +70,7 @@ impl RunSide for Sides {
         let scenario = self.scenario(side, round);
         self.runs += 1;
         let run = simulate(&scenario, SimOptions::LEAN).map_err(|error| error.to_string())?;
-        Ok(SideOutcome::Done(Box::new(findings(&run))))
+        Ok(SideOutcome::Done(Box::new(SideFigures::of_run(&run, findings(&run)))))
     }
 
     fn report_look(&mut self, _rounds: u32, _gates: &[GateFinding]) {}

@@ -67,12 +67,12 @@ fn sessions_rates_and_comparisons_need_their_number_too() {
     assert!(two.objection(&gate("session-time p99{bye} > 2s")).is_some_and(|why| why.contains("no flow 'bye'")));
 
     let worse: CompareGate = "p99 worse than 5%".parse().unwrap();
-    let objection = planned(&few).objection_to_quantile(&worse, worse.q()).expect("300 do not carry it");
+    let objection = worse.objection(&planned(&few)).expect("300 do not carry it");
     assert!(objection.starts_with("'p99 worse than 5%' cannot be decided: it needs 368 measured"), "{objection}");
     set_horizon(&mut few, Horizon { duration: None, requests: Some(1) });
     assert!(planned(&few).objection(&gate("throughput < 50")).is_some(), "one arrival has no rate");
     set_horizon(&mut few, Horizon { duration: None, requests: Some(368) });
-    assert_eq!(planned(&few).objection_to_quantile(&worse, worse.q()), None);
+    assert_eq!(worse.objection(&planned(&few)), None);
     assert_eq!(planned(&few).objection(&gate("throughput < 50")), None);
 }
 

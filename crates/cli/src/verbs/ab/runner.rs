@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use truetail_analysis::gates::{PlannedRun, ReadingMode};
+use truetail_analysis::gates::PlannedRun;
 use truetail_flow::FlowRun;
 use truetail_model::record::Snapshot;
 use truetail_run::{GateFinding, GateState};
-use truetail_study::ab::{RunSide, Side, SideOutcome};
+use truetail_study::ab::{RunSide, Side, SideFigures, SideOutcome};
 
 use crate::args::ab::AbArgs;
+use crate::args::gates::GateArgs;
 use crate::args::run::RunArgs;
 use crate::baseline;
 use crate::error::{CliError, Result, usage_error};
@@ -18,6 +19,7 @@ use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, resolve};
+use crate::resolve::stream;
 use crate::stages::{Judged, Prepared, Turns, name_of, preflight};
 use crate::verbs::comparison;
 use crate::verbs::named_run::Named;
@@ -47,15 +49,18 @@ impl<'a> Runner<'a> {
         let seed = given.transpose().map_err(usage_error)?.unwrap_or(DEFAULT_SEED);
         let of_second = args.run.run_args(&args.b, &[])?;
         refuse_once(of_second.feed, "ab")?;
+        refuse_objectives_of_runs(&of_second.gates)?;
+        let reading = stream::reading(&of_second.streams);
+        let has_objectives = !of_second.gates.per_request().is_empty();
         let mut second = resolve(of_second)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
         let sessions = first.observed.sessions.as_ref();
         let offered = first.plan.offered();
         let planned = PlannedRun {
             asks_again: sessions.is_some_and(FlowRun::asks_again),
-            ..PlannedRun::new(&first.plan.workload, &offered, false, ReadingMode::Whole)
+            ..PlannedRun::new(&first.plan.workload, &offered, false, reading)
         };
-        baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned)?;
+        baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned, has_objectives)?;
         // Each run has its own preflight. B has one here as well, so that its mistakes show before A runs.
         preflight(&mut second.plan, second.trial, None)?;
         let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
@@ -141,6 +146,17 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Refuses objectives of a whole run, which decide nothing about a difference.
+fn refuse_objectives_of_runs(gates: &GateArgs) -> Result<()> {
+    match gates.gates().first() {
+        Some(gate) => Err(usage_error(format!(
+            "--slo '{gate}' is about a single run, and ab compares: write --fail-if 'p99 worse than 5%', or --slo 'ttft < 500ms' \
+             for goodput"
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl RunSide for Runner<'_> {
     type Error = CliError;
 
@@ -154,10 +170,9 @@ impl RunSide for Runner<'_> {
         self.tell(&format!("round {} of at most {}: {name}", round + 1, self.most));
         let Some(Judged { run, findings, .. }) = self.measure(resolved)? else { return Ok(SideOutcome::Stopped) };
         let named = Named { name: saved.display().to_string(), run, findings };
-        let turn = match SideOutcome::from_findings(named.findings.clone()) {
-            SideOutcome::Spoilt | SideOutcome::Invalid if self.args.anyway => {
-                SideOutcome::Done(Box::new(named.findings.clone()))
-            }
+        let figures = SideFigures::of_run(&named.run, named.findings.clone());
+        let turn = match SideOutcome::from_figures(figures.clone()) {
+            SideOutcome::Spoilt | SideOutcome::Invalid if self.args.anyway => SideOutcome::Done(Box::new(figures)),
             turn => turn,
         };
         if matches!(turn, SideOutcome::Spoilt) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_encode};
 use truetail_analysis::series::{RunSeries, series};
-use truetail_page::{ComparedRun, ComparisonPage, SitePlace, comparison_page};
+use truetail_page::{ComparedRun, ComparisonPage, FurtherTable, SitePlace, comparison_page};
 use truetail_report::plot::heat_map;
 use truetail_report::{CompareReport, CompareWords, compare_words};
 use truetail_run::folder::REPORT;
@@ -42,7 +42,8 @@ pub(in crate::verbs) fn html(report: &CompareReport, sides: [&[Named]; 2], aroun
         .flat_map(|(side, runs)| runs.iter().take(DRAWN).map(move |named| (side, named)))
         .map(|(side, named)| (side, named, series(&named.run, &named.findings)))
         .collect();
-    let CompareWords { heads, rows, mut remarks } = compare_words(report);
+    let CompareWords { heads, rows, stream_heads, stream_rows, mut remarks } = compare_words(report);
+    let further = FurtherTable { caption: "Streams beside each other", heads: stream_heads, rows: stream_rows };
     if sides.iter().any(|runs| runs.len() > DRAWN) {
         remarks.push(format!("The first {DRAWN} runs of each side are drawn; all of them are in the table."));
     }
@@ -61,6 +62,7 @@ pub(in crate::verbs) fn html(report: &CompareReport, sides: [&[Named]; 2], aroun
         result: "",
         heads,
         rows,
+        further: Some(further),
         remarks,
         runs: drawn.iter().map(|(side, named, series)| run((side, named, series))).collect(),
         pictures: ['A', 'B'].into_iter().filter_map(first_of).map(picture).collect(),

@@ -50,6 +50,7 @@ fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2
         result: &words::comparison_sentences(compared),
         heads: words::COMPARISON_HEADS.map(str::to_owned).into(),
         rows: words::comparison_rows(compared),
+        further: None,
         remarks: Vec::new(),
         // The open loop comes first: the first series has the colour that response time has on every page.
         runs: loops.into_iter().zip(&drawn).map(run).rev().collect(),

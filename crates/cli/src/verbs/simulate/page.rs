@@ -40,6 +40,7 @@ pub(super) fn for_lab(report: &LabReport<'_>, command: String) -> String {
         result: "",
         heads: report.heads(),
         rows: report.rows(),
+        further: None,
         remarks: report.figures().to_vec(),
         runs: runs.into_iter().map(|(_, run)| run).collect(),
         pictures: report.plots(),
