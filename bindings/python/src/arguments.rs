@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use truetail_model::arrival::{Profile, ProfileError, Trace};
 use truetail_model::time::{Nanos, Rate};
+use truetail_model::users::{Users, UsersError};
 use truetail_run::input;
 
 /// Returns `ValueError: name: problem`.
@@ -67,6 +68,14 @@ pub(crate) fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> 
 pub(crate) fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
     let number = whole_number(name, given, 1)?;
     u32::try_from(number).map_err(|_| value_error(name, format!("{number} is too many; at most {}", u32::MAX)))
+}
+
+/// Converts a number of users, constant or in stages: `10`, `"0..50/10s,50/30s"`.
+pub(crate) fn users(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Users> {
+    match given.cast::<PyString>() {
+        Ok(text) => text.to_string().parse().map_err(|error: UsersError| value_error(name, error)),
+        Err(_) => count(name, given).map(Users::constant),
+    }
 }
 
 /// Prefix of a profile that names a file with recorded arrivals.

@@ -247,9 +247,9 @@ impl CallArguments<'_> {
             choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
         let max_failures =
             self.max_failures.as_ref().map(|given| whole_number("max_failures", given, 1)).transpose()?;
-        let workers = match (&self.workers, load.users.as_ref()) {
+        let workers = match (&self.workers, workload.model.users()) {
             (Some(given), _) => count("workers", given)?,
-            (None, Some(users)) if self.kind == CallableKind::Function => count("users", users)?,
+            (None, Some(users)) if self.kind == CallableKind::Function => users.most(),
             (None, _) => 1,
         };
         let give_up_after = max_failures.and_then(NonZeroU64::new);

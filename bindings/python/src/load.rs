@@ -3,9 +3,10 @@
 use pyo3::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::time::Nanos;
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
-use crate::arguments::{choice, count, positive_time, profile, time, value_error, whole_number};
+use crate::arguments::{choice, count, positive_time, profile, time, users, value_error, whole_number};
 
 /// An argument that may be `None`.
 pub(crate) type OptionalArg<'py> = Option<Bound<'py, PyAny>>;
@@ -53,8 +54,13 @@ impl LoadArguments<'_> {
         let model = match kind {
             LoadModelKind::Open => LoadModel::Open(self.schedule(warmup, what)?),
             LoadModelKind::Closed => {
-                let horizon = self.horizon(warmup, None)?;
-                LoadModel::Closed { users: self.users()?, think_time, horizon }
+                let users = self.users()?;
+                if self.requests.is_some() && !users.is_constant() {
+                    let problem = "it cannot be dealt out to users who leave; leave it out, or give a constant users=N";
+                    return Err(value_error("requests", problem));
+                }
+                let horizon = self.horizon(warmup, users.natural_length())?;
+                LoadModel::Closed { users, think_time, horizon }
             }
             LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
                 sessions: self.schedule(warmup, what)?,
@@ -107,9 +113,9 @@ impl LoadArguments<'_> {
         Ok(Schedule { profile, spacing, seed: whole_number("seed", &self.seed, 0)?, horizon })
     }
 
-    fn users(&self) -> PyResult<u32> {
+    fn users(&self) -> PyResult<Users> {
         let given = self.users.as_ref();
-        count(
+        users(
             "users",
             given.ok_or_else(|| value_error("users", "model='closed' needs the number of users, such as users=10"))?,
         )

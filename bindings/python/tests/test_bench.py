@@ -153,6 +153,14 @@ def test_the_closed_model_calls_back_to_back() -> None:
     assert (result.model, result.tally["responses"], len(threads)) == ("closed", 2000, 2)
 
 
+def test_users_join_and_leave() -> None:
+    result = balanced(
+        truetail.bench(lambda: None, model="closed", users="steps:2/50ms,0/50ms,1/50ms", think_time="10s", duration=None)
+    )
+    # Two begin and leave while they think, and one of them begins again.
+    assert (result.model, result.tally["responses"]) == ("closed", 3)
+
+
 def test_sessions_follow_each_other() -> None:
     result = balanced(
         truetail.bench(lambda: None, rate=50, duration="200ms", model="partly-open", session_length=3, workers=2)

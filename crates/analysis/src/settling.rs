@@ -53,8 +53,8 @@ fn not_judged(why: &str) -> Settling {
 fn moving_load_reason(run: &Run) -> Option<&'static str> {
     let offered = &run.facts.offered;
     let constant = offered.profile.as_ref().is_none_or(|profile| profile.parse::<Rate>().is_ok());
-    let schedule = offered.model == LoadModelKind::Closed || constant;
-    (!schedule).then_some("the load moves by itself, and the response time may move with it")
+    let moves = if offered.model == LoadModelKind::Closed { offered.users_over_time.is_some() } else { !constant };
+    moves.then_some("the load moves by itself, and the response time may move with it")
 }
 
 fn judged(series: &MedianSeries, found: &[Level]) -> Settling {

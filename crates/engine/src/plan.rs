@@ -4,6 +4,7 @@ use truetail_model::arrival::RateProfile;
 use truetail_model::driver::{Stripe, WorkerShare};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_reactor::stamps;
 use truetail_run::{EndClock, GrpcConfig, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
@@ -86,7 +87,7 @@ pub enum CapReason {
     OpenFiles,
     /// The number of local ports for one destination.
     LocalPorts,
-    /// The number of users of the closed model.
+    /// The highest number of users of the closed model.
     Users,
     /// One shared connection for each worker, because an HTTP/2 connection carries many requests.
     Multiplexed,
@@ -163,8 +164,8 @@ impl Plan {
             let connections = self.threads_for_the_load().min(workload.max_workers());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
-        if let LoadModel::Closed { users, .. } = workload.model {
-            return EffectiveCap { connections: users, reason: CapReason::Users };
+        if let Some(users) = workload.model.users() {
+            return EffectiveCap { connections: users.most(), reason: CapReason::Users };
         }
         let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
         let files = (files / self.connections_per_session()).max(1);
@@ -238,11 +239,8 @@ impl Plan {
 
     /// Returns the number of workers: at most one for each connection or user, so that each worker has work.
     pub fn effective_threads(&self) -> u32 {
-        let most = match self.workload_here().model {
-            LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
-            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => self.effective_cap().connections,
-        };
-        self.threads_for_the_load().min(most).max(1)
+        let users = self.workload_here().model.users().map_or(u32::MAX, Users::most);
+        self.threads_for_the_load().min(self.effective_cap().connections).min(users).max(1)
     }
 
     /// Returns the number of connections that a limit on open files leaves room for.

@@ -46,7 +46,7 @@ fn play(workload: &Workload) -> u64 {
 
 fn turns(c: &mut Criterion) {
     let horizon = Horizon { duration: None, requests: Some(REQUESTS) };
-    let closed = LoadModel::Closed { users: 64, think_time: Nanos::ZERO, horizon };
+    let closed = LoadModel::Closed { users: 64.into(), think_time: Nanos::ZERO, horizon };
     let sessions = schedule(Spacing::Even, REQUESTS / 5);
     let partly_open = LoadModel::PartlyOpen { sessions, requests_per_session: 5, think_time: Nanos::from_millis(1) };
     let cases = [

@@ -6,6 +6,7 @@
 //! | [`arrival`] | rate profile × spacing = schedule, and its division into stripes |
 //! | [`service`] | how a server behaves: processing time, concurrency limit, faults |
 //! | [`workload`] | the load: load model and limits |
+//! | [`users`] | the users of the closed model over time |
 //! | [`scenario`] | service × workload, and its TOML format |
 //! | [`toml_file`] | TOML that users write: errors with their place |
 //! | [`driver`] | the state machine without I/O that decides what starts when, and how long it waited for a permit |
@@ -25,4 +26,5 @@ pub mod service;
 pub mod time;
 pub mod toml_file;
 pub mod trace;
+pub mod users;
 pub mod workload;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrival::{Horizon, Schedule};
 use crate::driver::Stripe;
 use crate::time::Nanos;
+use crate::users::Users;
 
 /// Load model: decides when the next request is sent.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,8 +14,8 @@ pub enum LoadModel {
     Open(Schedule),
     /// `users` each wait for their answer, think, and send again.
     Closed {
-        /// Number of users, at least 1.
-        users: u32,
+        /// The users over time, at least 1 at some time.
+        users: Users,
         /// Time from the end of one request to the intended start of the next.
         think_time: Nanos,
         /// End of the load: no request is due at or after it.
@@ -70,6 +71,14 @@ impl LoadModel {
         match self {
             LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. } => Some(schedule),
             LoadModel::Closed { .. } => None,
+        }
+    }
+
+    /// Returns the users of the closed model.
+    pub const fn users(&self) -> Option<&Users> {
+        match self {
+            LoadModel::Closed { users, .. } => Some(users),
+            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => None,
         }
     }
 
@@ -139,7 +148,7 @@ impl Workload {
         let mut mine = self.clone();
         mine.limits.connections = self.limits.connections.map(part);
         if let LoadModel::Closed { users, horizon, .. } = &mut mine.model {
-            *users = part(*users);
+            *users = users.dealt(stripe.index(), stripe.count());
             horizon.requests = horizon.requests.map(|total| stripe.share_of(total));
         }
         mine
@@ -152,10 +161,7 @@ impl Workload {
 
     /// Returns the maximum number of workers that each have a permit for a connection and a user; at least 1.
     pub fn max_workers(&self) -> u32 {
-        let by_users = match self.model {
-            LoadModel::Closed { users, .. } => users,
-            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => u32::MAX,
-        };
+        let by_users = self.model.users().map_or(u32::MAX, Users::most);
         self.limits.connections.unwrap_or(u32::MAX).min(by_users).max(1)
     }
 }

@@ -135,7 +135,8 @@ fn cut(text: &str, most: usize) -> String {
 
 /// Formats `1000/s 30s`.
 fn load(load: &ListedLoad) -> String {
-    let users = load.users.map(|users| format!("{} users", number::count(users.into())));
+    let users = load.users_over_time.clone().or(load.users.map(|users| number::count(users.into())));
+    let users = users.map(|users| format!("{users} users"));
     let length = load.duration_ns.map(number::round_time);
     let parts: Vec<String> = [users, load.profile.clone(), length].into_iter().flatten().collect();
     parts.join(" ")

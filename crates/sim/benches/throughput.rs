@@ -36,7 +36,7 @@ fn service(variation: Variation, concurrency: Option<u32>) -> Service {
 fn throughput(c: &mut Criterion) {
     use Variation::{Constant, Exponential};
     let even = || open(Spacing::Even);
-    let closed = LoadModel::Closed { users: 100, think_time: Nanos::from_millis(1), horizon: HORIZON };
+    let closed = LoadModel::Closed { users: 100.into(), think_time: Nanos::from_millis(1), horizon: HORIZON };
     let lean = SimOptions::LEAN;
     let cases = [
         ("open, constant service", scenario(service(Constant, None), even(), None), lean),

@@ -27,7 +27,7 @@ pub(crate) fn check(service: &Service, workload: &Workload) -> Result<(), SimErr
         LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
             sessions.count().map(|sessions| sessions.saturating_mul(u64::from(*requests_per_session)))
         }
-        LoadModel::Closed { users, horizon, .. } => Some(horizon.requests.unwrap_or(0).max(u64::from(*users))),
+        LoadModel::Closed { users, horizon, .. } => Some(horizon.requests.unwrap_or(0).max(u64::from(users.most()))),
     };
     let requests = requests.unwrap_or(u64::MAX);
     let events = events(service);

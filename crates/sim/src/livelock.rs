@@ -23,7 +23,7 @@ impl LivelockGuard {
     pub(crate) fn new(model: &LoadModel, service: &Service) -> LivelockGuard {
         let limit = match model {
             LoadModel::Closed { users, horizon, .. } if horizon.requests.is_none() => {
-                LIVELOCK_LIMIT.saturating_mul(u64::from(*users))
+                LIVELOCK_LIMIT.saturating_mul(u64::from(users.most()))
             }
             LoadModel::Open(_) | LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => u64::MAX,
         };
@@ -59,7 +59,7 @@ mod tests {
     fn users_that_never_stop_are_stopped_by_the_number_of_requests() {
         let service = Service::healthy(Nanos(1));
         let horizon = Horizon { duration: Some(Nanos::from_secs(3_600)), requests: None };
-        let model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon };
+        let model = LoadModel::Closed { users: 1.into(), think_time: Nanos::ZERO, horizon };
         let mut guard = LivelockGuard { max_total: 1_000, ..LivelockGuard::new(&model, &service) };
         assert!((1..=1_000).all(|at| guard.check(Timestamp(at)).is_ok()));
         let refused = guard.check(Timestamp(1_001)).expect_err("one too many");

@@ -26,7 +26,7 @@ def bench(
     spacing: Spacing = "even",
     seed: int = 1,
     model: Model = "open",
-    users: Optional[int] = None,
+    users: Optional[Union[int, str]] = None,
     think_time: Optional[Time] = None,
     session_length: Optional[int] = None,
     waiting: Waiting = "sleep",
@@ -54,6 +54,7 @@ def bench(
     ``model``           ``"open"``: calls are due on a schedule. ``"closed"``: each of ``users`` calls, waits for the end,
                         pauses for ``think_time``, and calls again. ``"partly-open"``: sessions begin at ``rate``, and
                         each makes ``session_length`` calls, one after the other
+    ``users``           their number in the closed model: ``10``, or stages such as ``"0..50/10s,50/30s,50..0/10s"``
     ``waiting``         ``"sleep"``, or ``"spin"`` for less lag at the cost of a busy CPU
     ``in_flight``       maximum number of concurrent async calls; a call beyond it waits, and the wait counts
     ``timeout``         an async call that takes longer is cancelled and counted as timed out
@@ -102,7 +103,7 @@ async def bench_async(
     spacing: Spacing = "even",
     seed: int = 1,
     model: Model = "open",
-    users: Optional[int] = None,
+    users: Optional[Union[int, str]] = None,
     think_time: Optional[Time] = None,
     session_length: Optional[int] = None,
     in_flight: Optional[int] = None,

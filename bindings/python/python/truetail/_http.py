@@ -21,7 +21,7 @@ def run(
     spacing: Spacing = "even",
     seed: int = 1,
     model: Model = "open",
-    users: Optional[int] = None,
+    users: Optional[Union[int, str]] = None,
     think_time: Optional[Time] = None,
     session_length: Optional[int] = None,
     method: Optional[str] = None,

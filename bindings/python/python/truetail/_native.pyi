@@ -1,6 +1,6 @@
 """The native half of truetail."""
 
-from typing import Any, Literal, Optional, final
+from typing import Any, Literal, Optional, Union, final
 
 import numpy
 import pandas
@@ -297,7 +297,7 @@ class Bench:
         spacing: str,
         seed: int,
         model: str,
-        users: Optional[int],
+        users: Optional[Union[int, str]],
         think_time: Optional[Time],
         session_length: Optional[int],
         workers: Optional[int],
@@ -332,7 +332,7 @@ class HttpRun:
         spacing: str,
         seed: int,
         model: str,
-        users: Optional[int],
+        users: Optional[Union[int, str]],
         think_time: Optional[Time],
         session_length: Optional[int],
         connections: Optional[int],

@@ -84,7 +84,7 @@ impl Case {
 
 pub fn closed(users: u32, think: Nanos, duration: Nanos) -> Workload {
     let horizon = Horizon { duration: Some(duration), requests: None };
-    let model = LoadModel::Closed { users, think_time: think, horizon };
+    let model = LoadModel::Closed { users: users.into(), think_time: think, horizon };
     Workload { model, limits: Limits::default(), warmup: Nanos::ZERO }
 }
 

@@ -72,6 +72,7 @@ pub(crate) fn differences_except(
         differ("the rate profile", &x.profile, &y.profile),
         differ("the spacing", &x.spacing, &y.spacing),
         differ("the number of users", &x.users, &y.users),
+        differ("the number of users over time", &x.users_over_time, &y.users_over_time),
         differ("the number of requests per session", &x.requests_per_session, &y.requests_per_session),
         differ("the think time", &x.think_time_ns, &y.think_time_ns),
         differ("the limit on connections", &x.connections, &y.connections),

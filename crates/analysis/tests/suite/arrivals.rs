@@ -115,7 +115,7 @@ fn shares_are_known_from_histograms_too() {
 fn a_closed_loop_has_no_schedule() {
     let mut closed = scenario("01");
     let horizon = closed.workload.model.horizon();
-    closed.workload.model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
+    closed.workload.model = LoadModel::Closed { users: 10.into(), think_time: Nanos::ZERO, horizon };
     assert_eq!(findings(&simulated(&closed)).arrival_fidelity, None);
 }
 

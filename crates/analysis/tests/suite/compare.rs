@@ -6,6 +6,7 @@ use truetail_analysis::compare::{
 use truetail_analysis::findings;
 use truetail_model::random::Random;
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModel;
 use truetail_run::{Findings, GateState, Run};
 
 use crate::support::{changed, queue, scenario, simulated};
@@ -208,4 +209,15 @@ fn apples_are_not_compared_with_oranges() {
     let mut elsewhere = one.clone();
     elsewhere.facts.offered.url = Some("http://127.0.0.1:2/".to_owned());
     assert_eq!(told(&one, &elsewhere), ["the URL is not set in one and http://127.0.0.1:2/ in two"]);
+    let closed = |users: &str| {
+        let mut closed = queue(0.5, 1);
+        let horizon = closed.workload.model.horizon();
+        let users = users.parse().unwrap();
+        closed.workload.model = LoadModel::Closed { users, think_time: Nanos::from_millis(100), horizon };
+        simulated(&closed)
+    };
+    let found = told(&closed("1..4/9s"), &closed("2..4/9s"));
+    assert_eq!(found, ["the number of users over time is 1..4/9s in one and 2..4/9s in two"]);
+    let found = told(&closed("4"), &closed("1..4/9s"));
+    assert_eq!(found, ["the number of users over time is not set in one and 1..4/9s in two"]);
 }

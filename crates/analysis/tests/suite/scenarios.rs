@@ -114,7 +114,7 @@ fn a_closed_loop_omits_the_stall_and_an_open_one_does_not() {
     let scenario = scenario("02");
     let mut closed = scenario.clone();
     let horizon = scenario.workload.model.horizon();
-    closed.workload.model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
+    closed.workload.model = LoadModel::Closed { users: 10.into(), think_time: Nanos::ZERO, horizon };
     let closed = simulated(&closed);
     let open = simulated(&scenario);
     let truth = truth::truth(&scenario).unwrap();

@@ -194,6 +194,12 @@ fn where_it_cannot_be_told_it_is_not() {
     let LoadModel::Open(schedule) = &mut moving.workload.model else { unreachable!() };
     schedule.profile = "ramp:100..2000/60s".parse().unwrap();
     assert_eq!(settling(&simulated(&moving)).state, NotJudged);
+    let horizon = moving.workload.model.horizon();
+    for (users, is_judged) in [("10", true), ("5..10/60s", false)] {
+        let users = users.parse().unwrap();
+        moving.workload.model = LoadModel::Closed { users, think_time: Nanos::from_millis(10), horizon };
+        assert_eq!(settling(&simulated(&moving)).state != NotJudged, is_judged, "a closed loop");
+    }
     let nothing = recorded(&short, &[]);
     assert_eq!(settling(&nothing).state, NotJudged);
 }

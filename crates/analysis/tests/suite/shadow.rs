@@ -14,7 +14,7 @@ use truetail_sim::{SimOptions, simulate};
 fn closed(scenario: &Scenario, users: u32) -> Findings {
     let mut closed = scenario.clone();
     let horizon = scenario.workload.model.horizon();
-    closed.workload.model = LoadModel::Closed { users, think_time: Nanos::ZERO, horizon };
+    closed.workload.model = LoadModel::Closed { users: users.into(), think_time: Nanos::ZERO, horizon };
     findings(&simulated(&closed))
 }
 

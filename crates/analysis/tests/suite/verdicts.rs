@@ -179,7 +179,7 @@ fn a_busy_generator_is_a_doubt_where_it_changes_something() {
     assert_eq!(codes(&busy(&late)), ["generator_busy", "generator_lag"]);
     let mut closed = scenario("01");
     let horizon = closed.workload.model.horizon();
-    closed.workload.model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
+    closed.workload.model = LoadModel::Closed { users: 10.into(), think_time: Nanos::ZERO, horizon };
     let found = busy(&simulated(&closed));
     assert_eq!((found.verdict.state, codes(&found)), (Suspect, vec!["generator_busy"]));
     assert!(found.verdict.reasons[0].message.contains("the server could take more"), "{:?}", found.verdict);

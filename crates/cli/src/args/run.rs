@@ -9,6 +9,7 @@ use truetail_analysis::capacity::AbortRule;
 use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
+use truetail_model::users::Users;
 
 use super::baseline::BaselineArgs;
 use super::checks::CheckArgs;
@@ -31,7 +32,7 @@ use super::spans::SpanArgs;
 use super::stream::{StreamArgs, VllmArgs};
 use super::stripe::StripeArgs;
 use super::trace::TraceArgs;
-use super::values::{above_zero, count, length};
+use super::values::{above_zero, count, length, users};
 
 const EXAMPLE: &str = "\
 Examples:
@@ -85,8 +86,8 @@ pub(crate) struct RunArgs {
     /// requests [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
-    /// How long to send requests [default: the length of the profile, or 10s; 10m with --until; no limit with
-    /// --requests]
+    /// How long to send requests [default: the length of the profile or of the stages of users, or 10s; 10m with
+    /// --until; no limit with --requests]
     #[arg(short, long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Load")]
     pub duration: Option<Nanos>,
     /// Maximum number of requests
@@ -97,9 +98,9 @@ pub(crate) struct RunArgs {
     /// request of a session and answers for the others (partly-open) [default: open]
     #[arg(long, help_heading = "Load")]
     pub model: Option<ModelName>,
-    /// Number of users in the closed model
-    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
-    pub users: Option<u32>,
+    /// Number of users in the closed model. It changes over time in stages such as 0..50/10s,50/30s,50..0/10s
+    #[arg(long, value_name = "N|STAGES", value_parser = users, allow_hyphen_values = true, help_heading = "Load")]
+    pub users: Option<Users>,
     /// Time between an answer and the user's next request, in the closed and partly open models [default: 0s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
     pub think_time: Option<Nanos>,

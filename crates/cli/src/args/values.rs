@@ -6,11 +6,20 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use truetail_model::time::{DurationError, Nanos};
+use truetail_model::users::{Users, UsersError};
 
 /// Parses a whole number from 1.
 pub(super) fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> {
     let number: T = text.trim().parse().map_err(|_| format!("'{text}' is not a whole number from 1"))?;
     if number == T::default() { Err("0 is too few; write a whole number from 1".to_owned()) } else { Ok(number) }
+}
+
+/// Parses a number of users, constant or in stages.
+pub(super) fn users(text: &str) -> Result<Users, String> {
+    if text.contains(['/', ',', ':']) || text.contains("..") {
+        return text.parse().map_err(|error: UsersError| error.to_string());
+    }
+    count(text).map(Users::constant)
 }
 
 /// Parses one of these names.

@@ -29,13 +29,13 @@ pub(crate) fn workload(args: &RunArgs, recorded: Option<&Trace>) -> Result<Workl
     refuse_contradictions(args, kind)?;
     let model = match kind {
         LoadModelKind::Open => LoadModel::Open(schedule(args, recorded)?),
-        LoadModelKind::Closed => LoadModel::Closed {
-            users: args.users.ok_or_else(|| {
+        LoadModelKind::Closed => {
+            let users = args.users.clone().ok_or_else(|| {
                 usage_error("--model closed needs the number of users; add --users N, such as --users 10")
-            })?,
-            think_time: args.think_time.unwrap_or_default(),
-            horizon: horizon(args, None),
-        },
+            })?;
+            let horizon = horizon(args, users.natural_length());
+            LoadModel::Closed { users, think_time: args.think_time.unwrap_or_default(), horizon }
+        }
         LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
             requests_per_session: args.session_length.ok_or_else(|| {
                 usage_error("--model partly-open needs the requests per session; add --session-length N, such as 5")
@@ -83,6 +83,12 @@ fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
     }
     if args.rate.is_some() && args.profile.is_some() {
         return Err(usage_error("--rate and --profile contradict each other; give one of them"));
+    }
+    if let (Some(_), Some(users)) = (args.requests, args.users.as_ref().filter(|users| !users.is_constant())) {
+        return Err(usage_error(format!(
+            "--requests and --users {users} contradict each other: requests are dealt out to users, and one who leaves could not \
+             send the rest; leave --requests out: the load ends with the stages, or after -d TIME"
+        )));
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub(crate) fn dealt_out(workload: &Workload, stripe: Stripe) -> Result<Stripe> {
         ))
     };
     match (&workload.model, workload.limits.connections) {
-        (LoadModel::Closed { users, .. }, _) if *users < of => Err(too_few("--users", *users)),
+        (LoadModel::Closed { users, .. }, _) if users.most() < of => Err(too_few("--users", users.most())),
         (_, Some(connections)) if connections < of => Err(too_few("--connections", connections)),
         _ => Ok(stripe),
     }

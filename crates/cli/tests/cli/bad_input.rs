@@ -155,6 +155,23 @@ fn contradictions() {
             (&["run", URL, "-r", "1", "--think-time", "1s"], 2, &["--think-time"]),
             (&["run", URL, "-r", "1", "--session-length", "2"], 2, &["--session-length"]),
             (&["run", URL, "--model", "closed"], 2, &["--users"]),
+            (&["run", URL, "--model", "closed", "--users", "1..x/5s"], 2, &["--users", "'x' is not a number"]),
+            (
+                &["run", URL, "--model", "closed", "--users", "50/30s"],
+                2,
+                &["'50/30s' is not a number of users", "10..200/60s"],
+            ),
+            (
+                &["run", URL, "--model", "closed", "--users", "sine:1..5/9s"],
+                2,
+                &["'sine:1..5/9s' is not a number of users"],
+            ),
+            (
+                &["run", URL, "--model", "closed", "--users", "0..5/9s", "-n", "9"],
+                2,
+                &["--requests and --users 0..5/9s", "-d"],
+            ),
+            (&["run", URL, "-r", "1", "--users", "0..5/9s"], 2, &["--users", "--model closed"]),
             (&["run", URL, "--model", "closed", "--users", "2", "-r", "1"], 2, &["--rate"]),
             (&["run", URL, "--model", "closed", "--users", "2", "--spacing", "poisson"], 2, &["--spacing"]),
             (&["run", URL, "--model", "partly-open", "-r", "1"], 2, &["--session-length"]),

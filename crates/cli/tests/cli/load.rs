@@ -89,6 +89,30 @@ fn users_and_sessions() {
 }
 
 #[test]
+fn users_come_and_go() {
+    let stages = "steps:3/150ms,0/150ms,2/150ms";
+    let users = ["--model", "closed", "--users", stages];
+    let (run, seen) = offered(&[&users[..], &["--think-time", "1s", "--threads", "2"]].concat());
+    let scenario = &run["scenario"];
+    assert_eq!(
+        (scenario["users"].as_u64(), scenario["users_over_time"].as_str(), scenario["duration_ns"].as_u64()),
+        (Some(3), Some("3/150ms,0/150ms,2/150ms"), Some(450_000_000))
+    );
+    // Three join at once and leave while they think. Two of them join again.
+    assert_eq!((run["tally"]["planned"].as_u64(), run["tally"]["responses"].as_u64(), seen), (Some(5), Some(5), 5));
+    let (run, _) = offered(&["--model", "closed", "--users", "1..4/300ms", "-d", "150ms"]);
+    assert_eq!(run["scenario"]["duration_ns"], 150_000_000, "-d cuts the stages");
+    let (run, _) = offered(&["--model", "closed", "--users", "2", "-d", "150ms"]);
+    assert!(run["scenario"].get("users_over_time").is_none(), "a constant number does not change");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let toml = format!("[run.ramp]\nurl = \"{}\"\nmodel = \"closed\"\nusers = \"1..4/300ms\"\n", served.api());
+    dir.file("truetail.toml", &toml);
+    let text = dir.truetail(&["run", "ramp", "--no-save", "--quiet"]).stdout;
+    assert!(text.contains("closed loop of up to 4 users (1..4/300ms)"), "{text}");
+}
+
+#[test]
 fn a_cap_and_a_warm_up_are_in_force() {
     let (run, _) = offered(&["-r", "1000", "-n", "100", "-c", "2", "--threads", "1", "--warmup", "50ms"]);
     assert_eq!(

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::{Nanos, Rate};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::OfferedLoad;
 
@@ -66,10 +67,7 @@ impl CallPlan {
 
     /// Returns the number of workers: at most one per user, so that each worker has work.
     pub(super) fn worker_count(&self) -> u32 {
-        match self.workload.model {
-            LoadModel::Closed { users, .. } => self.workers.min(users).max(1),
-            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => self.workers.max(1),
-        }
+        self.workers.min(self.workload.model.users().map_or(u32::MAX, Users::most)).max(1)
     }
 
     /// Returns the workload with at most one call in flight for each worker.

@@ -102,7 +102,7 @@ fn who_gives_up_makes_no_call_that_is_due_already() {
 #[test]
 fn a_closed_loop_calls_back_to_back() {
     let horizon = Horizon { duration: None, requests: Some(1000) };
-    let mut plan = CallPlan::new(LoadModel::Closed { users: 2, think_time: Nanos::ZERO, horizon });
+    let mut plan = CallPlan::new(LoadModel::Closed { users: 2.into(), think_time: Nanos::ZERO, horizon });
     plan.workers = 4;
     let measured = checked(bench(&plan, &Control::new(), |_| || 1u64));
     assert_eq!((measured.snapshot.tally.responses, measured.generator.threads), (1000, 2));

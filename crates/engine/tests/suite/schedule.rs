@@ -8,7 +8,8 @@ use crate::support::{Act, DRAIN, Puppet, closed, ends_early_by, ok, open, plan, 
 use truetail_engine::{Control, Plan};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;
-use truetail_model::time::{Nanos, Rate};
+use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::LoadModel;
 use truetail_run::Timing;
 
@@ -80,7 +81,7 @@ fn think_time_is_before_the_intended_start() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let horizon = Horizon { duration: None, requests: Some(5) };
     let think_time = Nanos::from_millis(30);
-    let measured = run(&plan(&puppet.url(), LoadModel::Closed { users: 1, think_time, horizon }));
+    let measured = run(&plan(&puppet.url(), LoadModel::Closed { users: 1.into(), think_time, horizon }));
     let mut records = measured.snapshot.samples.even().to_vec();
     records.sort_by_key(|r| r.index);
     for pair in records.windows(2) {
@@ -89,6 +90,45 @@ fn think_time_is_before_the_intended_start() {
         assert!(pair[1].intended_start >= earliest, "{pair:?}");
         // Without a stamp the read lag is unknown, and the answer's end excludes pauses of the machine.
         assert!(pair[0].read_lag.is_none() || pair[1].intended_start == earliest, "{pair:?}");
+    }
+}
+
+/// Users join and leave on two workers, one of which has nobody at first.
+#[test]
+fn users_come_and_go_and_their_requests_end() {
+    for stages in ["steps:3/200ms,0/200ms,6/200ms", "steps:1/200ms,6/200ms", "0..6/300ms,6..0/300ms"] {
+        let puppet = Puppet::start(|_| Act::After(Duration::from_millis(5), ok()));
+        let users: Users = stages.parse().unwrap();
+        let length = users.natural_length().unwrap();
+        let horizon = Horizon { duration: Some(length), requests: None };
+        let model = LoadModel::Closed { users: users.clone(), think_time: Nanos::from_millis(1), horizon };
+        let mut plan = plan(&puppet.url(), model);
+        plan.threads = Some(2);
+        let measured = run(&plan);
+        let tally = &measured.snapshot.tally;
+        assert_eq!((tally.planned, tally.responses, puppet.seen()), (tally.responses, tally.planned, tally.planned));
+        assert_eq!(measured.generator.threads, 2);
+        assert!(measured.generator.connections_peak <= 6, "{}", measured.generator.connections_peak);
+        let records = measured.snapshot.samples.even();
+        assert_eq!(records.len() as u64, tally.planned);
+        let longest = records.iter().map(|record| record.response_time() + record.read_lag.unwrap_or_default()).max();
+        let longest = longest.unwrap() + ends_early_by(&measured);
+        for record in records {
+            let at = record.intended_start;
+            assert!(at.0 < length.0 && users.active_at(at) > 0, "{stages}: nobody is there at {at:?}");
+            let open = records.iter().filter(|other| other.intended_start <= at && at < other.end).count();
+            // Those who have left since the longest request may still finish one.
+            let since = (0..=longest.0 / 1_000_000 + 1).map(|ms| Timestamp(at.0.saturating_sub(ms * 1_000_000)));
+            let most = since.map(|at| users.active_at(at)).max().unwrap();
+            assert!(open <= most as usize, "{stages}: {open} open, {most} users at {at:?}");
+        }
+        // Each user asks at once when joining.
+        let joins: Vec<Timestamp> =
+            (0..users.most()).map(|user| users.stay_after(user, Timestamp::ZERO).unwrap().joins).collect();
+        for at in &joins {
+            let asked = records.iter().filter(|record| record.intended_start == *at).count();
+            assert!(asked >= joins.iter().filter(|other| *other == at).count(), "{stages}: {asked} asked at {at:?}");
+        }
     }
 }
 

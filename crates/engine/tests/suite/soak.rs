@@ -12,6 +12,7 @@ use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::random::{Random, mix64};
 use truetail_model::service::{Fault, Gate, Selector, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel};
 use truetail_run::EndClock;
 use truetail_server::{Ending, Server, ServerOptions, ServerTruth};
@@ -63,7 +64,8 @@ impl RandomScenario {
     fn model(&mut self, seed: u64) -> LoadModel {
         let horizon = Horizon { duration: Some(LENGTH), requests: None };
         if self.likely(0.25) {
-            return LoadModel::Closed { users: 1 + self.below(20) as u32, think_time: Nanos::from_millis(5), horizon };
+            let users = Users::constant(1 + self.below(20) as u32);
+            return LoadModel::Closed { users, think_time: Nanos::from_millis(5), horizon };
         }
         let profile = Profile::constant(Rate::per_second(50.0 + self.below(700) as f64).unwrap());
         let spacing = if self.likely(0.5) { Spacing::Even } else { Spacing::Poisson };

@@ -165,7 +165,7 @@ pub fn open(url: &str, rate: f64, requests: u64) -> Plan {
 
 pub fn closed(url: &str, users: u32, requests: u64) -> Plan {
     let horizon = Horizon { duration: None, requests: Some(requests) };
-    plan(url, LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
+    plan(url, LoadModel::Closed { users: users.into(), think_time: Nanos::ZERO, horizon })
 }
 
 pub fn plan(url: &str, model: LoadModel) -> Plan {

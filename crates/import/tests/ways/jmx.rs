@@ -122,6 +122,28 @@ fn threads_that_repeat_one_request_are_a_closed_run() {
     assert_eq!((entry, load.files.len()), (wanted, 1));
 }
 
+/// A ramp-up is a stage, unless a number of loops ends the threads: then it stays a remark.
+#[test]
+fn threads_that_begin_over_time_are_users_over_time() {
+    let sampler = strings(&[("HTTPSampler.domain", "127.0.0.1"), ("HTTPSampler.path", "/a")]);
+    let entry_of = |numbers: &[(&str, &str)], more: &str| {
+        let threads = strings(numbers) + more;
+        let text = plan(&element("ThreadGroup", "t", &threads, &element("HTTPSamplerProxy", "a", &sampler, "")));
+        let load = load_of_jmx(text.as_bytes(), "plan.jmx").unwrap_or_else(|error| panic!("{error}"));
+        file(&load, "truetail.toml").split_once("\n\n").expect("an entry").1.to_owned()
+    };
+    let ramp = [("ThreadGroup.num_threads", "10"), ("ThreadGroup.ramp_time", "5"), ("ThreadGroup.duration", "60")];
+    let scheduler = "<boolProp name=\"ThreadGroup.scheduler\">true</boolProp>";
+    let wanted =
+        "[run.t]\nurl = \"http://127.0.0.1/a\"\nmodel = \"closed\"\nusers = \"0..10/5s\"\nduration = \"60s\"\n";
+    assert_eq!(entry_of(&ramp, scheduler), wanted);
+    let endless = entry_of(&ramp, "");
+    assert!(
+        endless.contains("# not read: 10 users, then beginning over 5 s. ") && !endless.contains("users ="),
+        "{endless}"
+    );
+}
+
 #[test]
 fn what_is_sent_unencoded_and_headers_without_a_name_are_not_changed_silently() {
     let header = strings(&[("Header.name", "X Team"), ("Header.value", "a")]);

@@ -148,6 +148,32 @@ fn users_have_no_rate_and_simple_scripts_no_flow() {
     assert_eq!(parsed(&two, "shop.hurl", &[]).requests_per_session(), 2);
 }
 
+/// Users who come and go are users over time, with the last number of each stage.
+#[test]
+fn users_who_come_and_go_are_stages() {
+    for (options, wanted) in [
+        (
+            "stages: [{ duration: '1m', target: 20 }, { duration: '30s', target: 20 }, { duration: '10s', target: 0 }]",
+            "users = \"1..20/1m,20/30s,20..0/10s\"\nthink-time = \"1s\"\nduration = \"100s\"\n",
+        ),
+        (
+            "scenarios: { shop: { executor: 'ramping-vus', startVUs: 0, gracefulRampDown: '5s', gracefulStop: '7s',
+                stages: [{ duration: '0s', target: 5 }, { duration: 10000, target: 5 }] } }",
+            "users = \"steps:5/10s\"\nthink-time = \"1s\"\ndrain = \"7s\"\nduration = \"10s\"\n",
+        ),
+    ] {
+        let script = format!(
+            "import http from 'k6/http'; import {{ sleep }} from 'k6';
+            export const options = {{ {options} }};
+            export default function () {{ http.get('http://127.0.0.1:8080/a', {{ redirects: 0 }}); sleep(1); }}"
+        );
+        let load = load(&script);
+        let entry = file(&load, "truetail.toml").split_once("\n\n").expect("an entry").1;
+        let wanted = format!("[run.shop]\nurl = \"http://127.0.0.1:8080/a\"\nmodel = \"closed\"\n{wanted}");
+        assert_eq!((entry, load.files.len()), (wanted.as_str(), 1), "{options}");
+    }
+}
+
 #[test]
 fn what_comes_before_the_load_needs_a_flow() {
     let load = load(

@@ -40,7 +40,7 @@ impl Profile {
     pub fn natural_length(&self) -> Option<Nanos> {
         match self {
             Profile::Constant(_) => None,
-            Profile::Stages(stages) => Some(stages.stages().iter().fold(Nanos::ZERO, |sum, stage| sum + stage.length)),
+            Profile::Stages(stages) => Some(stages.length()),
             Profile::Sine(sine) => Some(sine.period),
             // The horizon must lie after the last arrival, because its end is exclusive.
             Profile::Trace(trace) => trace.instants().last().map(|t| t.since_origin() + Nanos(1)),
@@ -100,8 +100,8 @@ fn malformed(text: &str, form: &'static str, problem: impl fmt::Display) -> Prof
 fn per_second(text: &str, form: &'static str, field: &str) -> Result<f64, ProfileError> {
     match parse_number(field.trim()) {
         Some(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
-        Some(_) => Err(malformed(text, form, format!("rate '{field}' is negative or not finite"))),
-        None => Err(malformed(text, form, format!("'{field}' is not a rate"))),
+        Some(_) => Err(malformed(text, form, format!("'{field}' is negative or not finite"))),
+        None => Err(malformed(text, form, format!("'{field}' is not a number"))),
     }
 }
 
@@ -113,11 +113,11 @@ fn length(text: &str, form: &'static str, field: &str) -> Result<Nanos, ProfileE
 /// Reads `LOW..HIGH/DURATION`.
 fn span(text: &str, form: &'static str, rest: &str) -> Result<(f64, f64, Nanos), ProfileError> {
     let (rates, over) = rest.rsplit_once('/').ok_or_else(|| malformed(text, form, "no duration"))?;
-    let (low, high) = rates.split_once("..").ok_or_else(|| malformed(text, form, "no two rates"))?;
+    let (low, high) = rates.split_once("..").ok_or_else(|| malformed(text, form, "no two numbers"))?;
     let low = per_second(text, form, low)?;
     let high = per_second(text, form, high)?;
     if low == 0.0 && high == 0.0 {
-        return Err(malformed(text, form, "both rates are zero"));
+        return Err(malformed(text, form, "both numbers are zero"));
     }
     Ok((low, high, length(text, form, over)?))
 }
@@ -129,7 +129,7 @@ fn parse_steps(text: &str, rest: &str) -> Result<Profile, ProfileError> {
         steps.push(Stage::constant(per_second(text, STEPS_FORM, rate)?, length(text, STEPS_FORM, over)?));
     }
     if steps.iter().all(|step| step.from_per_second == 0.0) {
-        return Err(malformed(text, STEPS_FORM, "every rate is zero"));
+        return Err(malformed(text, STEPS_FORM, "every number is zero"));
     }
     Ok(Profile::Stages(Stages::new(steps)))
 }
@@ -146,7 +146,7 @@ fn parse_stages(text: &str) -> Result<Profile, ProfileError> {
         });
     }
     if stages.iter().all(|stage| stage.from_per_second == 0.0 && stage.to_per_second == 0.0) {
-        return Err(malformed(text, STAGES_FORM, "every rate is zero"));
+        return Err(malformed(text, STAGES_FORM, "every number is zero"));
     }
     Ok(Profile::Stages(Stages::new(stages)))
 }
@@ -175,14 +175,7 @@ impl fmt::Display for Profile {
                     [_] => "ramp:",
                     _ => "",
                 })?;
-                for (i, stage) in p.stages().iter().enumerate() {
-                    f.write_str(if i > 0 { "," } else { "" })?;
-                    match stage.from_per_second == stage.to_per_second {
-                        true => write!(f, "{}/{}", stage.to_per_second, stage.length)?,
-                        false => write!(f, "{}..{}/{}", stage.from_per_second, stage.to_per_second, stage.length)?,
-                    }
-                }
-                Ok(())
+                write!(f, "{p}")
             }
             Profile::Sine(p) => write!(f, "sine:{}..{}/{}", p.low_per_second, p.high_per_second, p.period),
             Profile::Trace(p) => write!(f, "trace:{} arrivals", p.instants().len()),

@@ -1,5 +1,7 @@
 //! A rate in stages, each of which stays, climbs or falls.
 
+use std::fmt;
+
 use super::RateProfile;
 use crate::time::Nanos;
 
@@ -86,9 +88,28 @@ impl Stages {
         &self.stages
     }
 
+    /// Returns the length of all stages.
+    pub fn length(&self) -> Nanos {
+        self.stages.iter().fold(Nanos::ZERO, |sum, stage| sum + stage.length)
+    }
+
     /// Returns true if the rate is constant in each stage.
     pub fn are_steps(&self) -> bool {
         self.stages.iter().all(Stage::is_constant)
+    }
+}
+
+impl fmt::Display for Stages {
+    /// Writes `5..30/5s,30/15s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, stage) in self.stages.iter().enumerate() {
+            f.write_str(if i > 0 { "," } else { "" })?;
+            match stage.is_constant() {
+                true => write!(f, "{}/{}", stage.to_per_second, stage.length)?,
+                false => write!(f, "{}..{}/{}", stage.from_per_second, stage.to_per_second, stage.length)?,
+            }
+        }
+        Ok(())
     }
 }
 

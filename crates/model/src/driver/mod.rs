@@ -4,6 +4,7 @@
 //! without an answer, the caller reports it with [`Driver::complete`]. The driver enforces the cap on requests in
 //! flight and measures how long each request waited for a permit. It opens nothing, records nothing and reads no clock.
 
+mod closed;
 mod permits;
 mod ready_queue;
 mod scheduled;
@@ -136,8 +137,8 @@ impl Driver {
     }
 
     /// Begins the run at `at`, without moving the schedule. Arrivals that were due earlier never start:
-    /// [`Driver::pop_unissued`] returns them. Users of the closed model all begin at `at`. Call this before the first
-    /// [`Driver::poll`].
+    /// [`Driver::pop_unissued`] returns them. Users of the closed model who are active at `at` all begin then. Call
+    /// this before the first [`Driver::poll`].
     pub fn begin_at(&mut self, at: Timestamp) {
         self.missed.source = self.source.skip_to(at);
     }

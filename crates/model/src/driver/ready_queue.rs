@@ -9,14 +9,13 @@ use crate::time::Timestamp;
 #[derive(Clone, Default, Debug)]
 pub(super) struct ReadyQueue<N>(VecDeque<(Timestamp, N)>);
 
-impl ReadyQueue<u32> {
-    /// Creates a queue of users 0 to `users` - 1, all due at the origin.
-    pub(super) fn at_origin(users: u32) -> ReadyQueue<u32> {
-        ReadyQueue((0..users).map(|user| (Timestamp::ZERO, user)).collect())
-    }
-}
-
 impl<N: Copy + Ord> ReadyQueue<N> {
+    /// Creates a queue of users with their due times, in any order.
+    pub(super) fn new(mut due: Vec<(Timestamp, N)>) -> ReadyQueue<N> {
+        due.sort_unstable();
+        ReadyQueue(due.into())
+    }
+
     #[inline]
     pub(super) fn push(&mut self, at: Timestamp, user: N) {
         if self.0.back().is_none_or(|last| *last <= (at, user)) {
@@ -36,12 +35,6 @@ impl<N: Copy + Ord> ReadyQueue<N> {
         self.0.front().map(|(_, user)| *user)
     }
 
-    /// Delays every user that is due before `at` to `at`.
-    pub(super) fn delay_to(&mut self, at: Timestamp) {
-        self.0.iter_mut().for_each(|(due, _)| *due = at.max(*due));
-        self.0.make_contiguous().sort_unstable();
-    }
-
     #[inline]
     pub(super) fn pop(&mut self) -> Option<N> {
         self.0.pop_front().map(|(_, user)| user)
@@ -57,8 +50,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_earliest_due_comes_first(steps in proptest::collection::vec((0u64..9, any::<bool>()), 0..99)) {
-            let mut due = ReadyQueue::at_origin(3);
             let mut model = vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)];
+            let mut due = ReadyQueue::new(model.iter().copied().rev().collect());
             for (user, (at, push)) in (3u32..).zip(steps) {
                 if push {
                     due.push(Timestamp(at), user);

@@ -1,6 +1,6 @@
 //! The arrivals of one worker, by load model.
 
-use super::ready_queue::ReadyQueue;
+use super::closed::ClosedArrivals;
 use super::scheduled::{LoadOrder, OpenArrivals};
 use super::sessions::PartlyOpenArrivals;
 use super::share::WorkerShare;
@@ -56,13 +56,14 @@ impl ArrivalSource {
         }
     }
 
-    /// Skips and returns what is due before `at`. Users of the closed model begin at `at` instead and miss nothing.
+    /// Skips and returns what is due before `at`. Users of the closed model begin at `at` instead and miss
+    /// nothing.
     pub(super) fn skip_to(&mut self, at: Timestamp) -> ArrivalSource {
         let mut missed = self.clone();
         missed.end_at(at);
         match self {
             ArrivalSource::Open(source) => source.skip_to(at),
-            ArrivalSource::Closed(source) => source.ready.delay_to(at),
+            ArrivalSource::Closed(source) => source.begin_at(at),
             ArrivalSource::PartlyOpen(source) => source.skip_to(at),
             ArrivalSource::Idle => {}
         }
@@ -113,7 +114,7 @@ impl ArrivalSource {
         match self {
             ArrivalSource::Open(_) | ArrivalSource::Idle => false,
             ArrivalSource::Closed(source) => {
-                source.ready.push(ended + source.think_time, user);
+                source.on_completion(user, ended);
                 false
             }
             ArrivalSource::PartlyOpen(source) => source.on_completion(user, ended),
@@ -155,7 +156,7 @@ impl ArrivalSource {
     pub(super) fn end_at(&mut self, end: Timestamp) {
         match self {
             ArrivalSource::Open(source) => source.end_at(end),
-            ArrivalSource::Closed(source) => source.end = source.end.min(end),
+            ArrivalSource::Closed(source) => source.end_at(end),
             ArrivalSource::PartlyOpen(source) => source.end_at(end),
             ArrivalSource::Idle => {}
         }
@@ -166,7 +167,7 @@ impl ArrivalSource {
         let is_before = |due: Option<Timestamp>| due.is_some_and(|due| due < planned_end);
         match self {
             ArrivalSource::Open(source) => source.was_truncated(),
-            ArrivalSource::Closed(source) => source.remaining > 0 && is_before(source.ready.first()),
+            ArrivalSource::Closed(source) => source.was_truncated(is_before),
             ArrivalSource::PartlyOpen(source) => source.was_truncated(is_before),
             ArrivalSource::Idle => false,
         }
@@ -175,58 +176,10 @@ impl ArrivalSource {
     /// Returns true if a count ends the arrivals and the last one was started: only then is the end known.
     pub(super) fn ends_with_last_start(&self) -> bool {
         match self {
-            ArrivalSource::Closed(source) => source.remaining == 0,
+            ArrivalSource::Closed(source) => source.all_started(),
             // Follow-ups may still come while sessions run, unless an instant ends them too.
             ArrivalSource::PartlyOpen(source) => source.has_no_end() && source.peek().is_none(),
             ArrivalSource::Open(_) | ArrivalSource::Idle => false,
         }
-    }
-}
-
-/// Users of the closed model: each is ready from some instant on, or waits for its answer.
-#[derive(Clone, Debug)]
-pub(super) struct ClosedArrivals {
-    ready: ReadyQueue<u32>,
-    think_time: Nanos,
-    end: Timestamp,
-    remaining: u64,
-    next_index: u64,
-    /// Number of its first user among the users of all workers.
-    first: u64,
-    stride: u64,
-}
-
-impl ClosedArrivals {
-    fn new(model: &LoadModel, share: WorkerShare) -> ClosedArrivals {
-        let LoadModel::Closed { users, think_time, horizon } = model else { unreachable!("a closed model") };
-        let mine = share.share_of(u64::from(*users)) as u32;
-        ClosedArrivals {
-            ready: ReadyQueue::at_origin(mine),
-            think_time: *think_time,
-            end: horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
-            remaining: horizon.requests.map_or(u64::MAX, |total| share.share_of(total)),
-            next_index: share.first(),
-            first: share.first(),
-            stride: share.stride(),
-        }
-    }
-
-    fn peek(&self) -> Option<Timestamp> {
-        self.ready.first().filter(|ready_at| self.remaining > 0 && *ready_at < self.end)
-    }
-
-    fn place(&self) -> Option<LoadOrder> {
-        let at = self.peek()?;
-        let user = self.ready.next()?;
-        Some(LoadOrder { at, is_new: false, number: self.first + u64::from(user) * self.stride })
-    }
-
-    fn pop(&mut self) -> Option<(Arrival, u32)> {
-        let intended_start = self.peek()?;
-        let user = self.ready.pop()?;
-        let arrival = Arrival { index: self.next_index, intended_start };
-        self.next_index += self.stride;
-        self.remaining = self.remaining.saturating_sub(1);
-        Some((arrival, user))
     }
 }

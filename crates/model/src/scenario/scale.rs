@@ -25,6 +25,7 @@ impl Scenario {
     /// | scaled | kept |
     /// |---|---|
     /// | duration, count of requests, warm-up, steps, ramps and periods of the profile | rates, users, think time |
+    /// | stages of users | |
     /// | start and length of stalls and ramps | the service's baseline, ramp targets |
     /// | `at` and `for` of other faults | `pause`, `over` |
     ///
@@ -89,7 +90,10 @@ impl Scale {
     fn model(self, model: &mut LoadModel) {
         match model {
             LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. } => self.schedule(schedule),
-            LoadModel::Closed { horizon, .. } => self.horizon(horizon),
+            LoadModel::Closed { users, horizon, .. } => {
+                users.map_lengths(|length| self.length(length));
+                self.horizon(horizon);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use super::fields::{Field, Section};
 use crate::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use crate::time::{Nanos, Rate, Timestamp};
 use crate::toml_file::TomlError;
+use crate::users::Users;
 use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 /// Returns the text of a file that a scenario refers to, or the reason why it cannot be read.
@@ -50,10 +51,20 @@ fn closed(section: &Section<'_>) -> Result<LoadModel> {
     section.refuse(&RATES, waits)?;
     section.refuse(&["spacing", "seed"], "the closed model has no schedule; leave it out")?;
     section.refuse(&["requests-per-session", "sessions"], "applies only to model = \"partly-open\"")?;
-    let users =
-        section.require("users", "the closed model needs it; for example users = 10")?.whole(1..=u32::MAX, COUNT)?;
-    let horizon = horizon(section, "requests", None)?;
+    let users = read_users(&section.require("users", "the closed model needs it; for example users = 10")?)?;
+    if !users.is_constant() {
+        let help = "requests are dealt out to users, and one who leaves could not send the rest; leave it out";
+        section.refuse(&["requests"], help)?;
+    }
+    let horizon = horizon(section, "requests", users.natural_length())?;
     Ok(LoadModel::Closed { users, think_time: think_time(section)?, horizon })
+}
+
+fn read_users(field: &Field<'_>) -> Result<Users> {
+    if field.is_string() {
+        return field.string()?.parse().map_err(|error| field.error(error));
+    }
+    field.whole(1..=u32::MAX, COUNT).map(Users::constant)
 }
 
 fn partly_open(section: &Section<'_>, read: &ReadFile<'_>) -> Result<LoadModel> {

@@ -33,7 +33,9 @@ fn workload_keys(workload: &Workload) -> Keys {
     match &workload.model {
         LoadModel::Open(schedule) => schedule_keys(&mut keys, schedule, "requests"),
         LoadModel::Closed { users, think_time, horizon } => {
-            keys.put("users", *users);
+            let number =
+                if users.is_constant() { Value::from(users.most()) } else { Value::from(users.to_string().as_str()) };
+            keys.put("users", number);
             keys.put("think-time", *think_time);
             horizon_keys(&mut keys, horizon, "requests");
         }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use super::MS;
@@ -54,10 +55,20 @@ prop_compose! {
     }
 }
 
+/// Users of a constant number, or of one that changes while the load lasts.
+fn users() -> impl Strategy<Value = Users> {
+    let stage = (0u32..7, 0u32..7, 1u64..900);
+    let stages = proptest::collection::vec(stage, 2..6).prop_filter_map("every number is zero", |stages| {
+        let stage = |(from, to, length): &(u32, u32, u64)| format!("{from}..{to}/{length}ms");
+        stages.iter().map(stage).collect::<Vec<_>>().join(",").parse().ok()
+    });
+    prop_oneof![(1u32..7).prop_map(Users::constant), stages]
+}
+
 fn model() -> impl Strategy<Value = LoadModel> {
     prop_oneof![
         schedule().prop_map(LoadModel::Open),
-        (1u32..7, millis(0, 40), horizon()).prop_map(|(users, think_time, horizon)| LoadModel::Closed {
+        (users(), millis(0, 40), horizon()).prop_map(|(users, think_time, horizon)| LoadModel::Closed {
             users,
             think_time,
             horizon

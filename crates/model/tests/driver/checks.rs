@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use truetail_model::arrival::{Arrival, Horizon, Schedule, ScheduleHash};
 use truetail_model::record::Snapshot;
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::users::{Stay, Users};
 use truetail_model::workload::{Limits, LoadModel};
 
 use super::cases::Case;
@@ -76,29 +77,51 @@ fn check_open(schedule: &Schedule, limits: &Limits, played: &[Played]) {
     }
 }
 
-/// Checks that each user asks again when it has its answer and has thought, and never before.
-fn check_closed(users: u32, think_time: Nanos, horizon: Horizon, case: &Case, played: &[Played]) {
+/// Returns when a user with these stays asks again, after an answer at `ended`.
+fn asks_again(stays: &[Stay], ended: Timestamp, think_time: Nanos) -> Timestamp {
+    let thought = ended + think_time;
+    let stays_on = stays.iter().any(|stay| stay.joins <= ended && thought < stay.leaves);
+    let joins = || stays.iter().map(|stay| stay.joins).find(|joins| *joins > ended).unwrap_or(Timestamp::NEVER);
+    if ended < Timestamp::NEVER && !stays_on { joins() } else { thought }
+}
+
+/// Checks that each user asks when joining, and again with an answer and a thought, and never before, and that all who
+/// join ask.
+fn check_closed(users: &Users, think_time: Nanos, horizon: Horizon, case: &Case, played: &[Played]) {
     let mut most_users = 0;
-    for worker in played {
+    let workers = case.workers.min(case.workload.max_workers());
+    for (index, worker) in (0..).zip(played) {
+        let here = users.dealt(index, workers);
+        let stays_of = |user: u32| {
+            let mut at = Timestamp::ZERO;
+            std::iter::from_fn(|| here.stay_after(user, at).inspect(|stay| at = stay.leaves)).collect::<Vec<_>>()
+        };
         let mut ready_at: HashMap<u32, Timestamp> = HashMap::new();
         for started in &worker.started {
             let user = started.start.user;
             let intended = started.start.arrival.intended_start;
-            assert_eq!(intended, ready_at.get(&user).copied().unwrap_or(Timestamp::ZERO), "user {user}");
+            let stays = stays_of(user);
+            assert_eq!(intended, ready_at.get(&user).copied().unwrap_or(stays[0].joins), "user {user}");
+            assert!(user < here.active_at(intended), "user {user} is not there at {intended:?}");
             assert!(horizon.duration.is_none_or(|duration| intended.0 < duration.0), "intended beyond the horizon");
-            let next = if started.ended == Timestamp::NEVER { started.ended } else { started.ended + think_time };
-            ready_at.insert(user, next);
+            ready_at.insert(user, asks_again(&stays, started.ended, think_time));
+        }
+        if index < workers && horizon.requests.is_none() && case.stop.is_none() && worker.expired_at.is_none() {
+            let end = horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
+            let joins = (0..here.most()).filter(|user| stays_of(*user).first().is_some_and(|stay| stay.joins < end));
+            assert_eq!(joins.count(), ready_at.len(), "who joins asks");
+            assert!(ready_at.values().all(|next| *next >= end), "a user is ready before the end and does not ask");
         }
         most_users += ready_at.len();
         if !case.late {
             check_order(worker);
         }
     }
-    assert!(most_users <= users as usize, "{most_users} users where there are {users}");
+    assert!(most_users <= users.most() as usize, "{most_users} users where there are {users}");
     let planned: usize = played.iter().map(|worker| worker.arrivals().count()).sum();
     if let Some(requests) = horizon.requests {
         assert!(planned as u64 <= requests);
-        if horizon.duration.is_none() && case.stop.is_none() {
+        if horizon.duration.is_none() && case.stop.is_none() && users.is_constant() {
             let mut indices: Vec<u64> = played.iter().flat_map(Played::arrivals).map(|a| a.index).collect();
             indices.sort_unstable();
             assert!(indices.into_iter().eq(0..requests), "all requests, each once");
@@ -149,7 +172,7 @@ pub fn check(case: &Case) {
     check_books(&played);
     match &case.workload.model {
         LoadModel::Open(schedule) => check_open(schedule, &case.workload.limits, &played),
-        LoadModel::Closed { users, think_time, horizon } => check_closed(*users, *think_time, *horizon, case, &played),
+        LoadModel::Closed { users, think_time, horizon } => check_closed(users, *think_time, *horizon, case, &played),
         LoadModel::PartlyOpen { sessions, requests_per_session, think_time } => {
             check_partly_open(sessions, *requests_per_session, *think_time, case, &played);
         }

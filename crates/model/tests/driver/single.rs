@@ -58,7 +58,7 @@ fn more_hands_than_places_leave_nothing_undone() {
     let capped = open("100", Some(SECOND), None, limits(Some(2), SECOND));
     assert_eq!(planned_by(&capped), [50, 50, 0, 0, 0]);
     let horizon = Horizon { duration: None, requests: Some(10) };
-    let model = LoadModel::Closed { users: 3, think_time: Nanos::ZERO, horizon };
+    let model = LoadModel::Closed { users: 3.into(), think_time: Nanos::ZERO, horizon };
     let closed = Workload { model, limits: limits(None, SECOND), warmup: Nanos::ZERO };
     assert_eq!(planned_by(&closed), [4, 3, 3, 0, 0]);
 }
@@ -154,7 +154,7 @@ fn a_closed_loop_is_cut_short_if_a_user_would_ask_again() {
         (horizon(None, Some(1)), 999, false),
     ];
     for (horizon, answered_at, cut_short) in cases {
-        let model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon };
+        let model = LoadModel::Closed { users: 1.into(), think_time: Nanos::ZERO, horizon };
         let workload = Workload { model, limits: limits(None, SECOND), warmup: Nanos::ZERO };
         let mut driver = Driver::new(&workload, WorkerShare::WHOLE);
         assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
@@ -180,7 +180,7 @@ fn limits_as_long_as_time_itself() {
         open("1e-3", Some(forever), Some(u64::MAX), limits(None, forever)),
         Workload {
             model: LoadModel::Closed {
-                users: 1,
+                users: 1.into(),
                 think_time: forever,
                 horizon: Horizon { duration: Some(forever), requests: Some(u64::MAX) },
             },

@@ -8,6 +8,7 @@ use truetail_model::service::{
     StreamTiming, UsageReport, Variation,
 };
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use super::S;
@@ -32,13 +33,22 @@ fn schedule() -> impl Strategy<Value = Schedule> {
         .prop_map(|(profile, spacing, seed, horizon)| Schedule { profile, spacing, seed, horizon })
 }
 
+fn users() -> impl Strategy<Value = Users> {
+    let stage = (any::<u32>(), 1..=u32::MAX, 1..1000 * S);
+    let stages = proptest::collection::vec(stage, 1..4).prop_map(|stages| {
+        let stage = |(from, to, length): &(u32, u32, u64)| format!("{from}..{to}/{}", Nanos(*length));
+        stages.iter().map(stage).collect::<Vec<_>>().join(",").parse().unwrap()
+    });
+    prop_oneof![(1..=u32::MAX).prop_map(Users::constant), stages]
+}
+
 fn model() -> impl Strategy<Value = LoadModel> {
     prop_oneof![
         schedule().prop_map(LoadModel::Open),
-        (1..=u32::MAX, nanos(0, u64::MAX), horizon()).prop_map(|(users, think_time, horizon)| LoadModel::Closed {
-            users,
-            think_time,
-            horizon
+        (users(), nanos(0, u64::MAX), horizon()).prop_map(|(users, think_time, horizon)| {
+            // Requests cannot be shared out among users who leave.
+            let requests = horizon.requests.filter(|_| users.is_constant());
+            LoadModel::Closed { users, think_time, horizon: Horizon { requests, ..horizon } }
         }),
         (schedule(), 1..=u32::MAX, nanos(0, S)).prop_map(|(sessions, requests_per_session, think_time)| {
             LoadModel::PartlyOpen { sessions, requests_per_session, think_time }

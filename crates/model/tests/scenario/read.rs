@@ -79,8 +79,17 @@ fn closed_and_partly_open_models_are_read() {
     let closed =
         "[workload]\nmodel = 'closed'\nusers = 10\nthink-time = '1ms'\nrequests = 100\n[service]\nbaseline = '1ms'";
     let horizon = Horizon { duration: None, requests: Some(100) };
-    let expected = LoadModel::Closed { users: 10, think_time: Nanos::from_millis(1), horizon };
+    let expected = LoadModel::Closed { users: 10.into(), think_time: Nanos::from_millis(1), horizon };
     assert_eq!(parse(closed).unwrap().workload.model, expected);
+
+    // Stages of users have a length, as a profile has one.
+    let changing = "[workload]\nmodel = 'closed'\nusers = '0..8/4s,8/2s'\n[service]\nbaseline = '1ms'";
+    let changing = parse(changing).unwrap();
+    let users = |scenario: &Scenario| scenario.workload.model.users().unwrap().to_string();
+    let length = |scenario: &Scenario| scenario.workload.model.horizon().duration;
+    assert_eq!((users(&changing).as_str(), length(&changing)), ("0..8/4s,8/2s", Some(Nanos(6 * S))));
+    let scaled = changing.scaled_to(Nanos(3 * S)).unwrap();
+    assert_eq!((users(&scaled).as_str(), length(&scaled)), ("0..8/2s,8/1s", Some(Nanos(3 * S))));
 
     let partly = "[workload]\nmodel = 'partly-open'\nrate = 10\nsessions = 7\nrequests-per-session = 5\n\
                   [service]\nbaseline = '1ms'";

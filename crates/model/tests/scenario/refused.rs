@@ -44,6 +44,9 @@ fn missing_sections_and_keys_say_what_would_help() {
     refused("[workload]\nrate = 1\n[service]", 1, &["[workload] has no end", "duration"]);
     refused("[workload]\nmodel = 'closed'\nduration = '1s'\n[service]", 1, &["'users'", "users = 10"]);
     refused("[workload]\nmodel = 'closed'\nusers = 1\n[service]", 1, &["has no end"]);
+    refused("[workload]\nmodel = 'closed'\nusers = '1..x/9s'\n[service]", 3, &["'users'", "'x' is not a number"]);
+    let counted = "[workload]\nmodel = 'closed'\nusers = '1..9/9s'\nrequests = 5\n[service]";
+    refused(counted, 4, &["'requests'", "dealt out to users"]);
     refused(&file("", "[[service.fault]]"), 7, &["missing key 'kind' in [[service.fault]]", "stall"]);
     refused(&file("", "\n[[service.fault]]\nkind = 'stall'\nfor = '1s'"), 8, &["missing key 'at'"]);
 }

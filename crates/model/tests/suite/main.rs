@@ -9,3 +9,4 @@ mod routes;
 mod service;
 mod streams;
 mod unissued;
+mod users;

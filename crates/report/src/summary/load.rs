@@ -88,7 +88,7 @@ fn load(run: &Run) -> String {
     let think = think.map_or(String::new(), |ns| format!(" with {} think time", number::round_time(ns)));
     let what = match offered.model {
         LoadModelKind::Open => format!("open loop at {}", schedule(offered)),
-        LoadModelKind::Closed => format!("closed loop of {}{think}", users(offered.users.unwrap_or(0))),
+        LoadModelKind::Closed => format!("closed loop of {}{think}", users(offered)),
         LoadModelKind::PartlyOpen => format!(
             "sessions of {up_to}{} {}{think} at {}",
             offered.requests_per_session.unwrap_or(1),
@@ -107,8 +107,13 @@ fn load(run: &Run) -> String {
     ends.into_iter().flatten().fold(what, |text, end| text + &end)
 }
 
-fn users(users: u32) -> String {
-    if users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(users.into())) }
+/// Describes the users: `10 users`, `up to 200 users (10..200/60s)`.
+fn users(offered: &OfferedLoad) -> String {
+    let most = match offered.users.unwrap_or(0) {
+        1 => "1 user".to_owned(),
+        users => format!("{} users", number::count(users.into())),
+    };
+    offered.users_over_time.as_ref().map_or(most.clone(), |stages| format!("up to {most} ({stages})"))
 }
 
 fn schedule(offered: &OfferedLoad) -> String {

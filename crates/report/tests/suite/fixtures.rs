@@ -53,7 +53,7 @@ pub fn simulated(scenario: &Scenario) -> Run {
 /// Returns the scenario with ten closed-loop users.
 pub fn closed(scenario: &Scenario) -> Scenario {
     let horizon = scenario.workload.model.horizon();
-    let model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
+    let model = LoadModel::Closed { users: 10.into(), think_time: Nanos::ZERO, horizon };
     Scenario { workload: truetail_model::workload::Workload { model, ..scenario.workload.clone() }, ..scenario.clone() }
 }
 

@@ -85,7 +85,7 @@ fn simulated(scenario: &Scenario) -> Run {
 
 fn closed(scenario: &Scenario) -> Scenario {
     let horizon = scenario.workload.model.horizon();
-    let model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
+    let model = LoadModel::Closed { users: 10.into(), think_time: Nanos::ZERO, horizon };
     Scenario { workload: Workload { model, ..scenario.workload.clone() }, ..scenario.clone() }
 }
 

@@ -44,8 +44,11 @@ pub struct ListedLoad {
     pub model: LoadModelKind,
     /// Rate profile in the user's notation; `None` in the closed model.
     pub profile: Option<String>,
-    /// Number of users in the closed model.
+    /// Highest number of users in the closed model.
     pub users: Option<u32>,
+    /// Number of users over time, if it changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_over_time: Option<String>,
     /// Length of the schedule.
     pub duration_ns: Option<u64>,
 }
@@ -122,6 +125,7 @@ impl ListedLoad {
             model: offered.model,
             profile: offered.profile.clone(),
             users: offered.users,
+            users_over_time: offered.users_over_time.clone(),
             duration_ns: offered.duration_ns,
         }
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use truetail_model::arrival::Spacing;
+use truetail_model::users::Users;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
 use super::grpc::GrpcConfig;
@@ -32,8 +33,11 @@ pub struct OfferedLoad {
     pub duration_ns: Option<u64>,
     /// Highest number of arrivals.
     pub requests: Option<u64>,
-    /// Number of users in the closed model.
+    /// Highest number of users in the closed model.
     pub users: Option<u32>,
+    /// Number of users over time in the user's notation; `None` if it is constant, and in the other models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users_over_time: Option<String>,
     /// Requests per session in the partly open model.
     pub requests_per_session: Option<u32>,
     /// Think time in the closed and the partly open model.
@@ -80,10 +84,8 @@ impl OfferedLoad {
             seed: model.seed(),
             duration_ns: model.horizon().duration.map(|duration| duration.0),
             requests: model.horizon().requests,
-            users: match model {
-                LoadModel::Closed { users, .. } => Some(*users),
-                LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => None,
-            },
+            users: model.users().map(Users::most),
+            users_over_time: model.users().filter(|users| !users.is_constant()).map(ToString::to_string),
             requests_per_session: match model {
                 LoadModel::PartlyOpen { requests_per_session, .. } => Some(*requests_per_session),
                 LoadModel::Open(_) | LoadModel::Closed { .. } => None,

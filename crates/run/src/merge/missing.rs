@@ -4,6 +4,7 @@ use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing,
 use truetail_model::driver::{Driver, Stripe, WorkerShare};
 use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 use super::error::MergeError;
@@ -61,7 +62,7 @@ fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Worklo
     let think_time = Nanos(offered.think_time_ns.unwrap_or(0));
     let model = match offered.model {
         LoadModelKind::Open => LoadModel::Open(schedule_of(offered, horizon, recording)?),
-        LoadModelKind::Closed => LoadModel::Closed { users: offered.users?, think_time, horizon },
+        LoadModelKind::Closed => LoadModel::Closed { users: users_of(offered)?, think_time, horizon },
         LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
             sessions: schedule_of(offered, horizon, recording)?,
             requests_per_session: offered.requests_per_session?,
@@ -75,6 +76,13 @@ fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Worklo
         drain: Nanos(offered.drain_ns),
     };
     Some(Workload { model, limits, warmup: Nanos(offered.warmup_ns) })
+}
+
+fn users_of(offered: &OfferedLoad) -> Option<Users> {
+    match &offered.users_over_time {
+        Some(stages) => stages.parse().ok(),
+        None => offered.users.map(Users::constant),
+    }
 }
 
 /// Returns the profile, or an error if it is a recording: `run.json` does not contain its instants.

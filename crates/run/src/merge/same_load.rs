@@ -19,6 +19,7 @@ pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, 
         .or_else(|| differ("scenario.duration_ns", &x.duration_ns, &y.duration_ns))
         .or_else(|| differ("scenario.requests", &x.requests, &y.requests))
         .or_else(|| differ("scenario.users", &x.users, &y.users))
+        .or_else(|| differ("scenario.users_over_time", &x.users_over_time, &y.users_over_time))
         .or_else(|| differ("scenario.requests_per_session", &x.requests_per_session, &y.requests_per_session))
         .or_else(|| differ("scenario.think_time_ns", &x.think_time_ns, &y.think_time_ns))
         .or_else(|| differ("scenario.connections", &x.connections, &y.connections))

@@ -223,6 +223,7 @@ pub fn offered() -> OfferedLoad {
         duration_ns: Some(20_000_000_000),
         requests: None,
         users: None,
+        users_over_time: None,
         requests_per_session: None,
         think_time_ns: None,
         connections: Some(64),

@@ -75,7 +75,7 @@ fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
 
 /// Returns the naive loop: `users` without think time until `horizon`.
 pub(super) fn closed(users: u32, horizon: Horizon) -> Workload {
-    unlimited(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
+    unlimited(LoadModel::Closed { users: users.into(), think_time: Nanos::ZERO, horizon })
 }
 
 /// Returns the open loop: evenly spaced arrivals at `rate` for `duration`.

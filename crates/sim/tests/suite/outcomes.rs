@@ -1,13 +1,14 @@
 //! Outcomes of requests, limits, and the order of records.
 
 use crate::common::*;
-use truetail_model::arrival::Spacing;
+use truetail_model::arrival::{Horizon, Spacing};
 use truetail_model::record::{Cause, Metric, Outcome, RequestRecord};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::RunSource;
+use truetail_run::{Run, RunSource};
 use truetail_sim::{FaultClockStart, SimError, SimOptions, Simulation, simulate};
 
 const EVERY_FIFTH: Selector = Selector { every: Some(5), share: None, at: None, length: None };
@@ -243,4 +244,51 @@ fn what_has_no_end_is_refused() {
     let counted =
         scenario(Service::healthy(Nanos::ZERO), workload(closed(1, ms(0), for_requests(99)), Limits::default()));
     assert_eq!(run(&counted).snapshot.last_end, Timestamp::ZERO);
+}
+
+/// Returns the intended starts of a closed load until `end`, in milliseconds. Each request takes `service`.
+fn intended_of(users: &str, service: Nanos, think: Nanos, end: u64) -> (Vec<u64>, Run) {
+    let users: Users = users.parse().unwrap();
+    let horizon = Horizon { duration: Some(ms(end)), requests: None };
+    let offered = workload(closed(users, think, horizon), unlimited(Nanos::from_secs(9)));
+    let run = run(&scenario(Service::healthy(service), offered));
+    let mut intended: Vec<u64> =
+        run.snapshot.samples.even().iter().map(|record| record.intended_start.0 / ms(1).0).collect();
+    intended.sort_unstable();
+    (intended, run)
+}
+
+#[test]
+fn users_join_and_leave_when_the_stages_say_so() {
+    let (intended, run) = intended_of("steps:1/1s,3/1s,0/1s,2/1s", ms(10), ms(90), 4_000);
+    let in_second = |second: u64| intended.iter().filter(|at| **at / 1_000 == second).count();
+    assert_eq!([0, 1, 2, 3].map(in_second), [10, 30, 0, 20]);
+    let tally = &run.snapshot.tally;
+    assert_eq!((tally.planned, tally.responses, tally.never_issued), (60, 60, 0));
+    assert_eq!(response_times(&run), [ms(10).0; 60]);
+    assert_eq!(
+        (run.facts.offered.users, run.facts.offered.users_over_time.as_deref()),
+        (Some(3), Some("1/1s,3/1s,0/1s,2/1s"))
+    );
+    // Five users join in a line at 0.5, 1.5 … users.
+    assert_eq!(intended_of("0..5/5s", ms(10), Nanos::from_secs(60), 5_000).0, [500, 1_500, 2_500, 3_500, 4_500]);
+}
+
+#[test]
+fn a_user_who_leaves_finishes_the_request_and_sends_no_more() {
+    // The third request of each of two users is under way when they leave.
+    let (intended, run) = intended_of("steps:2/1s,0/1s", ms(400), Nanos::ZERO, 2_000);
+    assert_eq!(intended, [0, 0, 400, 400, 800, 800]);
+    assert_eq!((run.snapshot.tally.responses, run.snapshot.last_end), (6, at_ms(1_200)));
+    for (service, think, wanted) in [
+        // Thinks while leaving: the next request is due when joining again.
+        (100, 1_500, [0, 2_000]),
+        // Still waits while leaving, and has the answer before joining again.
+        (1_500, 300, [0, 2_000]),
+        // Still waits while joining again: thinks after the answer, as if nothing had happened.
+        (2_100, 300, [0, 2_400]),
+    ] {
+        let (intended, run) = intended_of("steps:1/1s,0/1s,1/1s", ms(service), ms(think), 3_000);
+        assert_eq!((&intended[..], run.snapshot.tally.responses), (&wanted[..], 2), "{service}, {think}");
+    }
 }

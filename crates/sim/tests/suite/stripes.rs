@@ -8,6 +8,7 @@ use truetail_model::record::Snapshot;
 use truetail_model::scenario::Scenario;
 use truetail_model::service::Service;
 use truetail_model::time::Timestamp;
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{MergeError, Merger, MissingStripes, Run, merge};
 use truetail_sim::{SimOptions, simulate, simulate_on};
@@ -30,10 +31,17 @@ fn schedules() -> impl Strategy<Value = Schedule> {
     })
 }
 
+fn changing_users() -> impl Strategy<Value = Users> {
+    let stages =
+        ["0..60/500ms,60..5/500ms", "steps:20/300ms,0/200ms,50/500ms", "80..1/900ms", "7..30/200ms,30..0/300ms"];
+    prop::sample::select(stages.to_vec()).prop_map(|text| text.parse().expect("stages"))
+}
+
 fn models() -> impl Strategy<Value = LoadModel> {
     prop_oneof![
         schedules().prop_map(LoadModel::Open),
         (1u32..90, 1u64..50).prop_map(|(users, think)| closed(users, ms(think), for_secs(1))),
+        (changing_users(), 1u64..50).prop_map(|(users, think)| closed(users, ms(think), for_secs(1))),
         (schedules(), 1u32..5, 0u64..50).prop_map(|(sessions, requests_per_session, think)| {
             LoadModel::PartlyOpen { sessions, requests_per_session, think_time: ms(think) }
         }),

@@ -113,6 +113,6 @@ fn targets_and_checks_that_are_not_there_are_refused_before_the_load() {
 fn a_closed_loop_may_decide_anything() {
     let mut closed = scenario("01");
     let horizon = Horizon { duration: Some(Nanos::from_secs(1)), requests: None };
-    closed.workload.model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon };
+    closed.workload.model = LoadModel::Closed { users: 1.into(), think_time: Nanos::ZERO, horizon };
     assert_eq!(planned(&closed).objection(&gate("p99.99 > 50ms")), None);
 }

@@ -59,6 +59,7 @@ fn attributes(state: &LiveState, instance: &str) -> Vec<KeyValue> {
         ("truetail.run.spacing", offered.spacing.as_deref().and_then(text)),
         ("truetail.run.seed", number(offered.seed)),
         ("truetail.run.users", number(offered.users.map(u64::from))),
+        ("truetail.run.users_over_time", offered.users_over_time.as_deref().and_then(text)),
         ("truetail.run.requests", number(offered.requests)),
         ("truetail.run.duration_seconds", seconds(offered.duration_ns)),
         ("truetail.run.warmup_seconds", seconds(Some(offered.warmup_ns))),

@@ -58,7 +58,7 @@ impl DemoSetup {
     /// Returns the load of users who wait for their answers, for the same duration.
     pub(super) fn closed_loop(&self) -> Workload {
         let horizon = self.scenario.workload.model.horizon();
-        let model = LoadModel::Closed { users: USERS, think_time: Nanos::ZERO, horizon };
+        let model = LoadModel::Closed { users: USERS.into(), think_time: Nanos::ZERO, horizon };
         Workload { model, ..self.scenario.workload.clone() }
     }
 

@@ -55,7 +55,7 @@ pub(super) fn measure(options: &EveryNthOptions, quiet: bool) -> Result<Measured
 /// Returns a plan with as many requests as the open loop plans, one after the other.
 fn closed_loop(requests: u64) -> CallPlan {
     let horizon = Horizon { duration: None, requests: Some(requests) };
-    CallPlan::new(LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon })
+    CallPlan::new(LoadModel::Closed { users: 1.into(), think_time: Nanos::ZERO, horizon })
 }
 
 struct Harness<'a> {

@@ -145,16 +145,21 @@ impl Group {
         let count = self.variables.number(group.text("ThreadGroup.num_threads")).unwrap_or(1.0);
         let ramp = self.variables.number(group.text("ThreadGroup.ramp_time")).unwrap_or(0.0);
         let stages = (ramp > 1.0).then(|| format!("beginning over {} s", number_text(ramp)));
-        load.users = Some(Users { count, stages });
         let seconds = self.variables.number(group.text("ThreadGroup.duration"));
-        if let Some(seconds) = seconds.filter(|seconds| *seconds > 0.0 && group.is("ThreadGroup.scheduler")) {
+        let seconds = seconds.filter(|seconds| *seconds > 0.0 && group.is("ThreadGroup.scheduler"));
+        if let Some(seconds) = seconds {
             load.text("duration", &duration(seconds));
         }
         let controller = group.parts("ThreadGroup.main_controller").first();
         let loops = controller.and_then(|controller| self.variables.number(controller.text("LoopController.loops")));
-        if let Some(loops) = loops.filter(|loops| *loops > 0.0) {
+        let loops = loops.filter(|loops| *loops > 0.0);
+        if let Some(loops) = loops {
             load.keys.push(("requests", number_text(loops * count)));
         }
+        // Users who join over time cannot share out a number of requests, and a ramp-up alone has no end.
+        let over_time = stages.as_ref().filter(|_| seconds.is_some() && loops.is_none());
+        let over_time = over_time.and_then(|_| format!("0..{}/{}", number_text(count), duration(ramp)).parse().ok());
+        load.users = Some(Users { count, stages, over_time });
         load
     }
 }

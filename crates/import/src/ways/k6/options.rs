@@ -197,7 +197,8 @@ fn load_of(executor: &str, members: &Members) -> Load {
         "ramping-vus" => {
             let count = reader.users("startVUs").or_else(|| reader.users("vus")).unwrap_or(1.0);
             let stages = members.iter().find(|(key, _)| key == "stages").map(|(_, stages)| stages);
-            reader.load.users = Some(Users { count, stages: Some(stages_text(stages)) });
+            let over_time = stages.and_then(|stages| profile(count, stages, 1.0)?.parse().ok());
+            reader.load.users = Some(Users { count, stages: Some(stages_text(stages)), over_time });
             let length = stages.and_then(length).into_iter();
             length.for_each(|length| reader.load.text("duration", &duration(length)));
         }
@@ -209,14 +210,14 @@ fn load_of(executor: &str, members: &Members) -> Load {
             if let Some(iterations) = iterations.or(is_once.then_some(1.0)) {
                 reader.load.keys.push(("requests", number_text(iterations * each)));
             }
-            reader.load.users = Some(Users { count, stages: None });
+            reader.load.users = Some(Users { count, stages: None, over_time: None });
         }
         other => reader.load.remarks.push(format!("not read: the executor '{}'", shown(other))),
     }
     reader.load
 }
 
-/// Returns the stages of a rate as a profile: `5..30/5s,30..30/15s`.
+/// Returns the stages of a rate, or of a number of users, as a profile: `5..30/5s,30/15s`.
 fn profile(start: f64, stages: &Value, unit: f64) -> Option<String> {
     let Value::List(stages) = stages else { return None };
     let rate = |number: f64| Some(number / unit).filter(|rate| rate.is_finite() && *rate >= 0.0);
@@ -233,7 +234,12 @@ fn profile(start: f64, stages: &Value, unit: f64) -> Option<String> {
         }
         from = to;
     }
-    (!parts.is_empty()).then(|| parts.join(","))
+    match parts.as_slice() {
+        [] => None,
+        // A single stage that stays is no list of stages.
+        [stage] if !stage.contains("..") => Some(format!("steps:{stage}")),
+        _ => Some(parts.join(",")),
+    }
 }
 
 /// Returns the seconds that all stages last.

@@ -38,8 +38,10 @@ pub(in crate::ways) struct Load {
 #[derive(Debug)]
 pub(in crate::ways) struct Users {
     pub(in crate::ways) count: f64,
-    /// Their number over time, if it changes, in words.
+    /// Their number over time in words, if it changes.
     pub(in crate::ways) stages: Option<String>,
+    /// Their number over time as a run has it, if it changes and a run can have it.
+    pub(in crate::ways) over_time: Option<truetail_model::users::Users>,
 }
 
 impl Load {
@@ -70,7 +72,7 @@ impl Entry {
 
     /// Returns the keys of a closed run, if one says the same as the session: users who repeat a request.
     fn plain(&self) -> Option<Vec<(&'static str, String)>> {
-        let users = self.load.users.as_ref().filter(|users| users.stages.is_none())?;
+        let users = self.load.users.as_ref().filter(|users| users.stages.is_none() || users.over_time.is_some())?;
         let [step] = self.session.steps.as_slice() else { return None };
         let pause = self.session.pause.as_deref();
         let is_plain = !self.has_setup
@@ -81,7 +83,10 @@ impl Entry {
             && pause.is_none_or(|pause| !pause.contains(' '));
         let mut keys = request_keys(step).filter(|_| is_plain)?;
         keys.push(("model", quoted("closed")));
-        keys.push(("users", number_text(users.count)));
+        keys.push((
+            "users",
+            users.over_time.as_ref().map_or(number_text(users.count), |stages| quoted(&stages.to_string())),
+        ));
         keys.extend(pause.map(|pause| ("think-time", quoted(pause))));
         Some(keys)
     }

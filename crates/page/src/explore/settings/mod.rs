@@ -85,7 +85,7 @@ impl Settings {
             ClosedEnd::Duration => Horizon { duration: Some(self.duration), requests: None },
             ClosedEnd::Requests => Horizon { duration: None, requests: Some(planned) },
         };
-        self.workload(LoadModel::Closed { users: self.users, think_time: Nanos::ZERO, horizon })
+        self.workload(LoadModel::Closed { users: self.users.into(), think_time: Nanos::ZERO, horizon })
     }
 
     fn workload(&self, model: LoadModel) -> Workload {

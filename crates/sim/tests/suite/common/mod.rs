@@ -6,6 +6,7 @@ use truetail_model::record::RequestRecord;
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Gate, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_sim::{Run, SimOptions, Sink, simulate};
 
@@ -42,8 +43,8 @@ pub fn poisson(per_second: f64, seed: u64, horizon: Horizon) -> LoadModel {
     LoadModel::Open(schedule(per_second, Spacing::Poisson, seed, horizon))
 }
 
-pub fn closed(users: u32, think_time: Nanos, horizon: Horizon) -> LoadModel {
-    LoadModel::Closed { users, think_time, horizon }
+pub fn closed(users: impl Into<Users>, think_time: Nanos, horizon: Horizon) -> LoadModel {
+    LoadModel::Closed { users: users.into(), think_time, horizon }
 }
 
 pub fn workload(model: LoadModel, limits: Limits) -> Workload {
