@@ -9,8 +9,8 @@ use crate::bracket::WithoutGenerator;
 use crate::distribution::distribution;
 use crate::population::Population;
 
-/// Returns the groups of each kept header, the most frequent value first. Answers with further values and those without
-/// the header come last, if there are any.
+/// Returns the groups of each kept header, the most frequent value first. Answers with further values, and then
+/// answers without the header, come last.
 pub(crate) fn header_groups(run: &Run) -> Vec<Vec<HeaderGroup>> {
     let Some(kept) = &run.facts.kept_headers else { return Vec::new() };
     kept.headers.iter().enumerate().map(|(nth, header)| groups(run, kept, nth, header)).collect()

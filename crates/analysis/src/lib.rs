@@ -23,7 +23,7 @@
 //! | [`modes`] | groups of slow requests that took a similar time |
 //! | `scrapes` | request times that a service published, beside the times of its users |
 //! | `targets` | the response time of each target |
-//! | `ledger` | the parts of response times, with those that the service reported |
+//! | `ledger` | the parts of response times, with the times that the service reported |
 //! | `header_groups` | the response times by the value of a response header |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |

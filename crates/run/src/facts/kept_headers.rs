@@ -119,7 +119,7 @@ impl KeptHeaders {
     }
 
     /// Returns true if both have the same headers, and values of different requests. Several runs of one load share
-    /// indices, so the values of one would be taken for those of another.
+    /// indices, so an answer of one run would get values of another.
     pub fn can_merge(&self, other: &KeptHeaders) -> bool {
         let names = |kept: &KeptHeaders| kept.headers.iter().map(|header| header.name.clone()).collect::<Vec<_>>();
         names(self) == names(other) && other.rows.iter().all(|row| self.of(row.index()).is_none())

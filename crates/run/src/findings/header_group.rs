@@ -13,7 +13,7 @@ pub struct HeaderGroup {
     pub value: Option<String>,
     /// Their number in the run.
     pub answers: u64,
-    /// Response times of those that the run keeps.
+    /// Response times of the answers that the run keeps.
     pub response_time: Distribution,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
     run_file.generator.as_ref().map_or(Ok(()), check_generator)
 }
 
-/// Checks the values of the kept headers. Their answers are fewer than those of the run if a warm-up was cut off.
+/// Checks the values of the kept headers. They have fewer answers than the run if a warm-up was cut off.
 fn check_headers(run_file: &RunFile) -> Result<(), String> {
     if run_file.kept_headers.len() > MAX_KEPT_HEADERS {
         return Err(format!("its kept_headers are more than {MAX_KEPT_HEADERS}"));
