@@ -11,7 +11,8 @@
    file for reading, but for those in ALLOWED_TO_OPEN.
 6. Comments keep the limits of tests/words.py.
 7. `let (a, b) = (x, y);` is written as two statements, unless it swaps.
-8. No step of the engine's worker reaches itself (tests/steps.py).
+8. Limits are named MAX_, as Rust names them, and not MOST_.
+9. No step of the engine's worker reaches itself (tests/steps.py).
 
 What it reads is text, not syntax: it knows the style of this repository (rustfmt, one `mod` a file). `--self-test` checks
 it; a folder as the argument is checked in place of this repository.
@@ -210,6 +211,8 @@ def findings(root):
             code = without_comments_and_tests(text)
             for other in sorted(set(re.findall(r"\btruetail_(\w+)::", code)) & below - {home.split("/")[1]}):
                 yield f"{name}: imports from crates/{other}, which stands below {home} in ARCHITECTURE.md"
+            for limit in sorted(set(re.findall(r"\bMOST_\w+", code))):
+                yield f"{name}: {limit} is a limit; write MAX_{limit.removeprefix('MOST_')}"
             if path.name != "tests.rs" and OPENS.search(code) and not str(name).startswith(ALLOWED_TO_OPEN):
                 yield f"{name}: opens a file by itself; truetail_run::input does"
             for struct, fields in structs(code):
@@ -237,7 +240,7 @@ def self_test():
         "crates/low/src/b.rs": "// use crate::c::C;\nuse crate::A;\n\n/// What it does.\npub fn go(_: A) {}\n",
         "crates/low/src/c/mod.rs": "mod e;\npub use e::E;\n",
         "crates/low/src/c/e.rs": "pub struct E {\n" + "".join(f"    f{i}: u8,\n" for i in range(13)) + "}\n",
-        "crates/low/src/d.rs": "use super::c::{self, E};\nuse truetail_high::X;\nfn f(_: E) { c::E; fs::read(x) }\n",
+        "crates/low/src/d.rs": "use super::c::{self, E};\nuse truetail_high::X;\nfn f(_: E) { c::E; fs::read(x) }\nconst MOST_OF: u8 = 1;\n",
         "crates/high/src/lib.rs": "use truetail_low::A;\n" + "a;\n" * 400 + "// no code\n\n",
         "crates/high/assets/room/draw.js": "a();\n" * 401,
         "crates/high/tests/it.rs": "let (a, mut b) = (f(1, 2), (3));\nlet (a, b) = (b, a);\nlet (c, d) = f();\n",
@@ -248,11 +251,12 @@ def self_test():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         found = list(findings(Path(folder)))
-    assert len(found) == 8, found
+    assert len(found) == 9, found
     for part in (
         "low/src/c/e.rs: struct E has 13 fields",
         "low/src/d.rs: imports from crates/high",
         "low/src/d.rs: opens a file by itself",
+        "low/src/d.rs: MOST_OF is a limit; write MAX_OF",
         "crates/low: circle of 2 files: a.rs, b.rs: a.rs -> b.rs (go); b.rs -> a.rs (A)",
         "high/src/lib.rs: 401 lines of code",
         "high/assets/room/draw.js: 401 lines of code",

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode;
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, ObserverFactory, Trailers};
 
 /// Limit on the bytes of an answer that are kept.
-const MOST_KEPT: usize = 32 * 1024 * 1024;
+const MAX_KEPT: usize = 32 * 1024 * 1024;
 /// Limit on the bytes of an error message that are kept.
 const LONGEST_MESSAGE: usize = 1024;
 
@@ -48,7 +48,7 @@ impl AnswerReader for Collector {
 
     fn body(&mut self, _: u32, part: &[u8]) {
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = MOST_KEPT - answer.body.len();
+        let room = MAX_KEPT - answer.body.len();
         answer.is_cut |= part.len() > room;
         answer.body.extend_from_slice(&part[..part.len().min(room)]);
     }

@@ -11,7 +11,7 @@ use crate::method::CallMethod;
 
 /// Limit on the bytes of an answer that are decoded, compressed or not. The body of a larger one is given to the reader
 /// as it came.
-const MOST_DECODED: usize = 4 * 1024 * 1024;
+const MAX_DECODED: usize = 4 * 1024 * 1024;
 /// Room of a body that is kept from one answer to the next.
 const ROOM_KEPT: usize = 4 * 1024;
 const PREFIX: usize = 5;
@@ -88,7 +88,7 @@ impl AnswerReader for DecodedAnswers {
 
     fn body(&mut self, request: u32, part: &[u8]) {
         let open = self.open(request);
-        if !open.is_passed_on && open.body.len() + part.len() <= MOST_DECODED {
+        if !open.is_passed_on && open.body.len() + part.len() <= MAX_DECODED {
             return open.body.extend_from_slice(part);
         }
         open.is_passed_on = true;
@@ -127,7 +127,7 @@ fn json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
             _ => return None,
         });
         total += messages.last().map_or(0, String::len);
-        if total > MOST_DECODED {
+        if total > MAX_DECODED {
             return None;
         }
         rest = after;
@@ -142,7 +142,7 @@ fn json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
 /// Returns the bytes of a compressed message; `None` if it is broken, or larger than what is decoded.
 fn inflated(message: &[u8]) -> Option<Vec<u8>> {
     let mut all = Vec::new();
-    let most = MOST_DECODED as u64;
+    let most = MAX_DECODED as u64;
     let length = MultiGzDecoder::new(message).take(most + 1).read_to_end(&mut all).ok()?;
     (length as u64 <= most).then_some(all)
 }
@@ -238,14 +238,14 @@ mod tests {
 
     #[test]
     fn a_bomb_is_not_unpacked() {
-        let zeros = compressed(&vec![0; MOST_DECODED + 1]);
+        let zeros = compressed(&vec![0; MAX_DECODED + 1]);
         assert!(zeros.len() < 64 * 1024);
         assert_eq!(seen("One", "gzip", &zeros), zeros);
         // Each is small enough, and all together are not.
         let text = [&[0x0a, 0x80, 0x80, 0xc0, 0x00][..], &vec![b'x'; 1 << 20]].concat();
         let many = compressed(&text).repeat(6);
         assert_eq!(seen("Many", "gzip", &many), many);
-        let large = framed(&vec![0; MOST_DECODED]);
+        let large = framed(&vec![0; MAX_DECODED]);
         assert_eq!(seen("One", "identity", &large).len(), large.len());
     }
 }

@@ -6,7 +6,7 @@ use crate::schema::{Schema, SchemaError};
 /// Deepest message within a sample.
 const DEEPEST: usize = 4;
 /// Limit on the fields of all messages of a sample together.
-const MOST_FIELDS: usize = 200;
+const MAX_FIELDS: usize = 200;
 
 /// What a schema says about a name, as texts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +68,7 @@ fn kind_name(kind: &Kind) -> String {
 }
 
 fn sample_text(message: &MessageDescriptor) -> String {
-    sample(message, DEEPEST, &mut MOST_FIELDS.clone()).to_string()
+    sample(message, DEEPEST, &mut MAX_FIELDS.clone()).to_string()
 }
 
 /// Returns a message in JSON with a value for each field. If fields exclude each other, it has the first one.

@@ -11,7 +11,7 @@ use crate::number;
 use crate::style::Style;
 
 /// Limit on the runs left out that the text names.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// A series of runs with the results of its conditions.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,9 +28,9 @@ pub fn history_text(report: &HistoryReport, style: Style) -> String {
     let used = runs.iter().filter(|run| run.left_out.is_none()).count();
     let left_out: Vec<_> = runs.iter().filter_map(|run| Some((run, run.left_out.as_ref()?))).collect();
     let mut lines = vec![format!("{} of one load, {} left out", runs_of(used), left_out.len())];
-    lines.extend(left_out.iter().take(MOST_LISTED).map(|(run, why)| format!("  {}: {why}", run.folder)));
-    if left_out.len() > MOST_LISTED {
-        lines.push(format!("  and {} more, which --json lists", left_out.len() - MOST_LISTED));
+    lines.extend(left_out.iter().take(MAX_LISTED).map(|(run, why)| format!("  {}: {why}", run.folder)));
+    if left_out.len() > MAX_LISTED {
+        lines.push(format!("  and {} more, which --json lists", left_out.len() - MAX_LISTED));
     }
     lines.push(String::new());
     let sentences: Vec<String> = percentiles.iter().flat_map(|found| sentences(found, runs)).collect();

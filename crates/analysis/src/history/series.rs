@@ -10,7 +10,7 @@ use crate::compare::{ExpectedDifference, differences_except};
 /// Percentiles that are looked at.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// Limit on the runs that a series has: the newest.
-const MOST_RUNS: usize = 2_000;
+const MAX_RUNS: usize = 2_000;
 
 /// A saved run.
 #[derive(Clone, PartialEq, Debug)]
@@ -95,9 +95,9 @@ impl History {
 /// valid one are left out, except for the `expected` difference.
 pub fn history(runs: &[HistoryRun], expected: ExpectedDifference) -> History {
     let newest = runs.iter().rev().find(|run| own_fault(run).is_none());
-    let oldest_used = runs.len().saturating_sub(MOST_RUNS);
+    let oldest_used = runs.len().saturating_sub(MAX_RUNS);
     let member = |(at, run): (usize, &HistoryRun)| {
-        let too_old = || (at < oldest_used).then(|| format!("a series has the newest {MOST_RUNS} runs"));
+        let too_old = || (at < oldest_used).then(|| format!("a series has the newest {MAX_RUNS} runs"));
         let differs = || newest.and_then(|newest| difference(newest, run, expected));
         let twice = || is_again(&runs[..at], run).then(|| "it is a copy of an earlier run".to_owned());
         Member {

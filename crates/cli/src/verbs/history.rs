@@ -17,7 +17,7 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
 /// Limit on the runs that are read: a series has fewer, and other loads may lie between its runs.
-const MOST_READ: usize = 10_000;
+const MAX_READ: usize = 10_000;
 
 /// Prints the changes of a series of runs.
 ///
@@ -63,7 +63,7 @@ fn series(args: &HistoryArgs) -> Result<Vec<HistoryRun>> {
         )));
     }
     runs.sort_by(|a, b| (a.started_at_unix_ns, &a.folder).cmp(&(b.started_at_unix_ns, &b.folder)));
-    runs.iter().skip(runs.len().saturating_sub(MOST_READ)).map(|run| read(&place.dir, run)).collect()
+    runs.iter().skip(runs.len().saturating_sub(MAX_READ)).map(|run| read(&place.dir, run)).collect()
 }
 
 /// Returns the runs with this name; if no run has it, the runs with this text in their URL.
@@ -84,7 +84,7 @@ fn like_the_newest(runs: Vec<SavedRun>) -> Vec<SavedRun> {
 }
 
 /// Limit on the runs of a baseline: more narrow the interval little, and each is read in full.
-const MOST_IN_BASELINE: usize = 10;
+const MAX_IN_BASELINE: usize = 10;
 
 /// Returns the runs of A and of B for `truetail compare --baseline`. A has the runs with the label that are like B,
 /// since the last change of a percentile. If there are no such runs, A is empty, and a note says so. Without `b`, B is
@@ -122,7 +122,7 @@ pub(super) fn baseline_from_history(
             first.display()
         ));
     }
-    let oldest = a.len().saturating_sub(MOST_IN_BASELINE);
+    let oldest = a.len().saturating_sub(MAX_IN_BASELINE);
     Ok((a[oldest..].to_vec(), b))
 }
 

@@ -16,9 +16,9 @@ use crate::site::SitePlace;
 use crate::text::visible;
 
 /// Limit on the runs named that cannot be read.
-const MOST_UNREADABLE: usize = 20;
+const MAX_UNREADABLE: usize = 20;
 /// Limit on the labels shown in a row.
-const MOST_TAGS: usize = 6;
+const MAX_TAGS: usize = 6;
 
 /// The content of a page of the list.
 #[derive(Clone, Debug)]
@@ -236,8 +236,8 @@ fn named(words: &RunWords, address: Option<String>, run: &SavedRun) -> Markup {
         span.about { (words.started) @if !words.load.is_empty() { " · " (words.load) } }
         @if !words.tags.is_empty() {
             span.about {
-                @for tag in words.tags.iter().take(MOST_TAGS) { code { (tag) } " " }
-                @if run.tags.len() > MOST_TAGS { "and " (run.tags.len() - MOST_TAGS) " more" }
+                @for tag in words.tags.iter().take(MAX_TAGS) { code { (tag) } " " }
+                @if run.tags.len() > MAX_TAGS { "and " (run.tags.len() - MAX_TAGS) " more" }
             }
         }
     }
@@ -289,13 +289,13 @@ fn turn(page: &ListPage<'_>) -> Markup {
 }
 
 fn unreadable(page: &ListPage<'_>) -> Markup {
-    let left_out = page.unreadable.len().saturating_sub(MOST_UNREADABLE);
+    let left_out = page.unreadable.len().saturating_sub(MAX_UNREADABLE);
     html! {
         @if !page.unreadable.is_empty() {
             details {
                 summary { (number_of(page.unreadable.len())) " cannot be read" }
                 ul {
-                    @for (folder, why) in page.unreadable.iter().take(MOST_UNREADABLE) { li { code { (folder) } ": " (why) } }
+                    @for (folder, why) in page.unreadable.iter().take(MAX_UNREADABLE) { li { code { (folder) } ": " (why) } }
                     @if left_out > 0 { li { "and " (left_out) " more" } }
                 }
             }

@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 use super::links::encoded;
 
 /// Limit on the fields of a query that are read.
-const MOST_FIELDS: usize = 64;
+const MAX_FIELDS: usize = 64;
 
 /// Conditions on runs, their order, and a page of the list, as texts that a user gave. An empty text is no condition.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -80,7 +80,7 @@ impl RunQuery {
 /// Returns the fields of a query as a form sends them, at most 64. Bytes that are not UTF-8 are replaced.
 pub fn pairs(query: &str) -> Vec<(String, String)> {
     let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
-    let fields = query.split('&').filter(|field| !field.is_empty()).take(MOST_FIELDS);
+    let fields = query.split('&').filter(|field| !field.is_empty()).take(MAX_FIELDS);
     fields
         .map(|field| field.split_once('=').unwrap_or((field, "")))
         .map(|(name, value)| (decoded(name), decoded(value)))
@@ -108,7 +108,7 @@ mod tests {
         for odd in ["", "&&", "=", "page=0", "page=-1", "page=99999999999999999999999", "%", "target=%ff"] {
             assert_eq!(RunQuery::parse(odd).page, 0, "{odd}");
         }
-        assert_eq!(pairs(&"a=1&".repeat(100)).len(), MOST_FIELDS);
+        assert_eq!(pairs(&"a=1&".repeat(100)).len(), MAX_FIELDS);
     }
 
     proptest! {

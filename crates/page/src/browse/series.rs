@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::text::clipped;
 
 /// Limit on the runs in the table: the newest.
-const MOST_LISTED: usize = 500;
+const MAX_LISTED: usize = 500;
 const LONGEST_HEADING: usize = 300;
 
 /// The content of the page of a series.
@@ -123,9 +123,9 @@ fn place(found: &PercentileHistory, run: usize) -> usize {
 
 fn runs(page: &SeriesPage<'_>) -> Section {
     let all = &page.history.runs;
-    let newest = all.iter().enumerate().rev().take(MOST_LISTED);
+    let newest = all.iter().enumerate().rev().take(MAX_LISTED);
     let content = html! {
-        @if all.len() > MOST_LISTED { p.faint { "The newest " (MOST_LISTED) " of " (all.len()) "." } }
+        @if all.len() > MAX_LISTED { p.faint { "The newest " (MAX_LISTED) " of " (all.len()) "." } }
         div.scroll.whole tabindex="0" role="region" aria-label="Runs of the series" {
             table.numbers {
                 caption { "Runs of the series, newest first" }

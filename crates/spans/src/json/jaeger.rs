@@ -12,9 +12,9 @@ use crate::span::{Span, SpanSink, UNKNOWN_SERVICE, from_digits};
 /// Limit on the spans of a trace that wait for the names of their services, which follow them.
 const MOST: usize = 100_000;
 /// Limit on the processes of a trace. Spans of later ones are of an unknown service.
-const MOST_PROCESSES: usize = 10_000;
+const MAX_PROCESSES: usize = 10_000;
 /// Limit on the references before the trace id of their span, which all known versions write first.
-const MOST_EARLY: usize = 16;
+const MAX_EARLY: usize = 16;
 
 /// A trace.
 pub(super) struct Trace<'s, S> {
@@ -67,7 +67,7 @@ impl Parts for Processes {
     fn part<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
         let process: Option<Process> = map.next_value()?;
         let service = process.and_then(|process| process.service_name);
-        if let Some(service) = service.filter(|_| self.0.len() < MOST_PROCESSES) {
+        if let Some(service) = service.filter(|_| self.0.len() < MAX_PROCESSES) {
             self.0.insert(name.to_owned(), service);
         }
         Ok(true)
@@ -165,7 +165,7 @@ impl<F: FnMut(JaegerSpan)> Parts for SpanReader<F> {
             "references" => {
                 map.next_value_seed(Each::new(|reference: Reference| match (reference.ids(), span.trace_id) {
                     (Some((trace, parent)), Some(own)) if trace == own => drop(span.parent.get_or_insert(parent)),
-                    (Some(ids), None) if early.len() < MOST_EARLY => early.push(ids),
+                    (Some(ids), None) if early.len() < MAX_EARLY => early.push(ids),
                     _ => {}
                 }))?
             }

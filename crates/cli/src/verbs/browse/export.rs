@@ -15,7 +15,7 @@ use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
 /// Limit on the series with a page: those with the newest runs.
-const MOST_SERIES: usize = 200;
+const MAX_SERIES: usize = 200;
 /// Path from the pages of series and comparisons to the top folder.
 const ONE_UP: &str = "../";
 
@@ -52,7 +52,7 @@ pub(super) fn export(archive: &Archive, folder: &Path, last: usize) -> Result<Ex
 impl<'a> Plan<'a> {
     fn of(archive: &Archive, listing: &'a Listing, last: usize) -> Plan<'a> {
         let all: Vec<&SavedRun> = listing.runs.iter().collect();
-        let keys = Listing::series(&all).into_iter().filter(|(_, runs)| runs.len() > 1).take(MOST_SERIES);
+        let keys = Listing::series(&all).into_iter().filter(|(_, runs)| runs.len() > 1).take(MAX_SERIES);
         let mut series = Vec::new();
         let newest = all.iter().take(last).map(|run| run.folder.clone());
         let mut pages = ExportedPages { runs: newest.collect(), ..ExportedPages::default() };

@@ -9,8 +9,8 @@ use super::conditions::Conditions;
 /// Runs on a page of the list.
 pub(super) const ROWS: usize = 100;
 /// Series beside the list, and runs in the line of each.
-const MOST_SERIES: usize = 30;
-const MOST_IN_LINE: usize = 60;
+const MAX_SERIES: usize = 30;
+const MAX_IN_LINE: usize = 60;
 
 /// Returns the page of the list that the query names, or the last one if there are fewer. `query` is set to it.
 pub(super) fn page_of_list<'a>(
@@ -37,8 +37,8 @@ pub(super) fn page_of_list<'a>(
         pages,
         query,
         problems,
-        more_series: series.len().saturating_sub(MOST_SERIES),
-        series: series.iter().take(MOST_SERIES).map(|(key, runs)| line(key, runs)).collect(),
+        more_series: series.len().saturating_sub(MAX_SERIES),
+        series: series.iter().take(MAX_SERIES).map(|(key, runs)| line(key, runs)).collect(),
         unreadable: &listing.unreadable,
         links,
         can_remove: false,
@@ -46,6 +46,6 @@ pub(super) fn page_of_list<'a>(
 }
 
 fn line(key: &str, runs: &[&SavedRun]) -> ListedSeries {
-    let newest = runs.iter().take(MOST_IN_LINE).rev();
+    let newest = runs.iter().take(MAX_IN_LINE).rev();
     ListedSeries { key: key.to_owned(), runs: runs.len(), p99: newest.map(|run| run.times.p99.known_ns()).collect() }
 }

@@ -20,7 +20,7 @@ use crate::verbs::comparison::{Surroundings, html};
 use crate::verbs::named_run::Named;
 
 /// Limit on the runs of a series that are read: the newest.
-const MOST_IN_SERIES: usize = 2_000;
+const MAX_IN_SERIES: usize = 2_000;
 
 /// A run with the data of its page.
 pub(super) struct ReadRun {
@@ -117,7 +117,7 @@ pub(super) fn read_series(archive: &Archive, listing: &Listing, key: &str) -> An
     if members.is_empty() {
         return Err(Problem(404, format!("no run has the name or URL '{key}'")));
     }
-    members.truncate(MOST_IN_SERIES);
+    members.truncate(MAX_IN_SERIES);
     members.reverse();
     let runs = members.iter().map(|run| in_history(archive, run)).collect::<Answer<Vec<_>>>()?;
     let history = history(&runs, ExpectedDifference::Nothing);
