@@ -74,7 +74,8 @@ impl ClosedArrivals {
     }
 
     /// Makes `user` ready after the think time, unless the user leaves before. A user who has left is ready when
-    /// joining again. One who left and joined again while the request was in flight goes on as if nothing had happened.
+    /// joining again. One who left and joined again while the request was in flight continues as if nothing had
+    /// happened.
     pub(super) fn on_completion(&mut self, user: u32, ended: Timestamp) {
         let next = ended + self.think_time;
         if self.leaves.get(user as usize).is_none_or(|leaves| next < *leaves) {
