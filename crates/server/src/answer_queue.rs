@@ -66,10 +66,10 @@ impl AnswerQueue {
         self.exchanges.push_back(exchange);
     }
 
-    /// Adds an answer before all others that have not begun.
+    /// Adds an answer before all others that have not begun. TLS may hold bytes of the first one if the system was full.
     pub(crate) fn push_first(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
         self.set_timers(shared, &exchange);
-        let has_begun = self.exchanges.front().is_some_and(|front| front.sent > 0);
+        let has_begun = self.exchanges.front().is_some_and(|front| front.sent > 0 || self.blocked);
         self.exchanges.insert(usize::from(has_begun), exchange);
     }
 
