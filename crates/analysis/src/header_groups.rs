@@ -1,6 +1,7 @@
 //! Response times by the value of a response header: `MISS: p99 310 ms, HIT: 4 ms`.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_run::{HeaderGroup, HeaderGroupKind, HeaderPlace, KeptHeader, KeptHeaders, Run};
@@ -17,20 +18,23 @@ pub(crate) fn header_groups(run: &Run) -> Vec<Vec<HeaderGroup>> {
 }
 
 fn groups(run: &Run, kept: &KeptHeaders, nth: usize, header: &KeptHeader) -> Vec<HeaderGroup> {
+    let mut by_place: HashMap<HeaderPlace, Vec<RequestRecord>> = HashMap::new();
+    let even = run.snapshot.samples.even().iter();
+    for record in even.filter(|record| matches!(record.outcome, Outcome::Response { .. })) {
+        if let Some(row) = kept.of(record.index) {
+            by_place.entry(row.get(nth)).or_default().push(*record);
+        }
+    }
     let mut places: Vec<HeaderPlace> = (0..header.values.len()).map(HeaderPlace::Value).collect();
     places.sort_by_key(|place| Reverse(header.answers(*place)));
     let places = places.into_iter().chain([HeaderPlace::Further, HeaderPlace::Without]);
-    places.filter(|place| header.answers(*place) > 0).map(|place| group(run, kept, nth, place)).collect()
+    let answered = places.filter(|place| header.answers(*place) > 0);
+    answered.map(|place| group(header, place, &by_place.remove(&place).unwrap_or_default())).collect()
 }
 
-fn group(run: &Run, kept: &KeptHeaders, nth: usize, place: HeaderPlace) -> HeaderGroup {
-    let header = &kept.headers[nth];
-    let has_value = |index: u64| kept.of(index).is_some_and(|row| row.get(nth) == place);
-    let even = run.snapshot.samples.even().iter();
-    let answers = even.filter(|record| matches!(record.outcome, Outcome::Response { .. }) && has_value(record.index));
-    let answers: Vec<RequestRecord> = answers.copied().collect();
-    let mut response_time = distribution(&Population::unordered(&answers));
-    let without = WithoutGenerator::from_records(&answers);
+fn group(header: &KeptHeader, place: HeaderPlace, answers: &[RequestRecord]) -> HeaderGroup {
+    let mut response_time = distribution(&Population::unordered(answers));
+    let without = WithoutGenerator::from_records(answers);
     response_time.quantiles.iter_mut().for_each(|quantile| without.set_lower_partner(quantile));
     let (kind, value) = match place {
         HeaderPlace::Without => (HeaderGroupKind::Without, None),

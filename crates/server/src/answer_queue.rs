@@ -13,8 +13,8 @@ use crate::stream::StreamKey;
 use crate::transport::Transport;
 use crate::truth::Ending;
 
-/// Maximum number of requests that a connection holds. Further requests stay unread until some are answered.
-const MAX_PIPELINED: usize = 256;
+/// Maximum number of requests that a connection in HTTP/1 holds. Further requests stay unread until some are answered.
+pub(crate) const MAX_PIPELINED: usize = 256;
 /// Maximum size of the answers that a connection holds, if they are not the shared ones of the service.
 const MAX_OWN_BYTES: u64 = 4 * 1024 * 1024;
 /// Answers of one connection per turn.
@@ -28,6 +28,8 @@ pub(crate) struct AnswerQueue {
     pub(crate) transport: Transport,
     pub(crate) token: u64,
     exchanges: VecDeque<ServerExchange>,
+    /// Maximum number of requests that the connection holds.
+    most: usize,
     own_bytes: u64,
     /// True while the system accepts no more bytes.
     blocked: bool,
@@ -36,10 +38,16 @@ pub(crate) struct AnswerQueue {
 }
 
 impl AnswerQueue {
-    /// Creates the queue of a connection. Its socket is non-blocking, and the reactor watches it as `token`.
+    /// Creates the queue of a connection in HTTP/1. Its socket is non-blocking, and the reactor watches it as `token`.
     pub(crate) fn new(transport: Transport, token: u64) -> AnswerQueue {
         let exchanges = VecDeque::new();
-        AnswerQueue { transport, token, exchanges, own_bytes: 0, blocked: false, linger_until: None }
+        let most = MAX_PIPELINED;
+        AnswerQueue { transport, token, exchanges, most, own_bytes: 0, blocked: false, linger_until: None }
+    }
+
+    /// Sets the number of requests that the connection holds.
+    pub(crate) fn with_room_for(self, most: usize) -> AnswerQueue {
+        AnswerQueue { most, ..self }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -48,7 +56,7 @@ impl AnswerQueue {
 
     /// Returns true if there is no room for another request.
     pub(crate) fn is_full(&self) -> bool {
-        self.exchanges.len() >= MAX_PIPELINED || self.own_bytes >= MAX_OWN_BYTES
+        self.exchanges.len() >= self.most || self.own_bytes >= MAX_OWN_BYTES
     }
 
     /// Returns true if the last answer has left, so that further bytes are only read and dropped.
@@ -66,11 +74,14 @@ impl AnswerQueue {
         self.exchanges.push_back(exchange);
     }
 
-    /// Adds an answer before all others that have not begun. TLS may hold bytes of the first one if the system was full.
+    /// Adds an answer of the server itself before the answers of the service that have not begun. TLS may hold bytes of
+    /// the first answer if the system was full.
     pub(crate) fn push_first(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
         self.set_timers(shared, &exchange);
         let has_begun = self.exchanges.front().is_some_and(|front| front.sent > 0 || self.blocked);
-        self.exchanges.insert(usize::from(has_begun), exchange);
+        let begun = usize::from(has_begun);
+        let own = self.exchanges.iter().skip(begun).take_while(|exchange| exchange.entry.is_none()).count();
+        self.exchanges.insert(begun + own, exchange);
     }
 
     fn set_timers(&mut self, shared: &mut SharedState, exchange: &ServerExchange) {

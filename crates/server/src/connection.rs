@@ -85,7 +85,7 @@ impl AcceptedConnection {
                 AcceptedConnection::Http2(Box::new(one.into_http2()))
             }
             AcceptedConnection::Http1(mut one) => match one.take_upgrade() {
-                Some(upgrade) => AcceptedConnection::Messages(Box::new(one.into_websocket(&upgrade))),
+                Some((upgrade, route)) => AcceptedConnection::Messages(Box::new(one.into_websocket(&upgrade, route))),
                 None => AcceptedConnection::Http1(one),
             },
             other => other,

@@ -131,7 +131,7 @@ impl ServerExchange {
 
     /// Creates an exchange that is not recorded: these bytes leave at `due`.
     pub(crate) fn of_bytes(responses: &Responses, bytes: Vec<u8>, due: Timestamp) -> ServerExchange {
-        let form = ResponseForm { keep_alive: true, ..ResponseForm::LAST };
+        let form = ResponseForm::OF_MESSAGE;
         let mut exchange = ServerExchange::new_unrecorded(responses, responses.interim(), form, due);
         exchange.answer_with(bytes, 0);
         exchange

@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use truetail_model::service::RouteId;
 use truetail_model::time::Timestamp;
 
 use crate::answer_queue::AnswerQueue;
@@ -29,8 +30,8 @@ enum ReadState {
     Body { body: Body, is_last: bool, kept: Option<Vec<u8>> },
     /// Bytes to ignore: no further request is answered.
     Nothing,
-    /// Messages in WebSocket, which this type does not read.
-    WebSocket(Upgrade),
+    /// Messages in WebSocket for a route of the service, which this type does not read.
+    WebSocket(Upgrade, RouteId),
     /// HTTP/2, which this type does not read.
     #[cfg(feature = "http2")]
     Http2,
@@ -101,13 +102,13 @@ impl Http1Connection {
 
     /// Returns true if the client asked for WebSocket.
     pub(crate) fn speaks_websocket(&self) -> bool {
-        matches!(self.reading, ReadState::WebSocket(_))
+        matches!(self.reading, ReadState::WebSocket(..))
     }
 
-    /// Takes the client's request for WebSocket, if that came last.
-    pub(crate) fn take_upgrade(&mut self) -> Option<Upgrade> {
+    /// Takes the client's request for WebSocket and its route, if that came last.
+    pub(crate) fn take_upgrade(&mut self) -> Option<(Upgrade, RouteId)> {
         match std::mem::replace(&mut self.reading, ReadState::Nothing) {
-            ReadState::WebSocket(upgrade) => Some(upgrade),
+            ReadState::WebSocket(upgrade, route) => Some((upgrade, route)),
             other => {
                 self.reading = other;
                 None
@@ -116,8 +117,8 @@ impl Http1Connection {
     }
 
     /// Converts the connection to WebSocket, which the client asked for with `upgrade`.
-    pub(crate) fn into_websocket(self, upgrade: &Upgrade) -> MessageConnection {
-        MessageConnection::websocket(self.answers, upgrade, &self.input)
+    pub(crate) fn into_websocket(self, upgrade: &Upgrade, route: RouteId) -> MessageConnection {
+        MessageConnection::websocket(self.answers, (upgrade, route), &self.input)
     }
 
     /// Returns true if bytes were left unread for lack of room, and there is room now.
@@ -161,7 +162,7 @@ impl Http1Connection {
             let rest = &bytes[used..];
             let read = match &mut self.reading {
                 ReadState::Nothing => return bytes.len(),
-                ReadState::WebSocket(_) => return used,
+                ReadState::WebSocket(..) => return used,
                 #[cfg(feature = "http2")]
                 ReadState::Http2 => return used,
                 #[cfg(feature = "http2")]
@@ -199,7 +200,7 @@ impl Http1Connection {
         let now = shared.now();
         self.head_deadline = None;
         if let Some(upgrade) = head.upgrade.filter(|_| self.answers.is_empty()) {
-            self.reading = ReadState::WebSocket(upgrade);
+            self.reading = ReadState::WebSocket(upgrade, shared.route_of(head.path));
             return head.length;
         }
         let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive, framing: head.framing };

@@ -33,7 +33,8 @@
 //!
 //! A `GET` with `Upgrade: websocket` opens a channel on any path: the service answers each message with the same
 //! message. With [`ServerOptions::framing`], connections are channels on TCP. An error with a status is the text
-//! `error 503`. Answers leave in the order of the messages, and a message has at most 1 MiB.
+//! `error 503`. Answers leave in the order of the messages, and a message has at most 1 MiB. A channel holds 16,384
+//! messages and 4 MiB; further messages stay in the system's buffers and arrive when some have been answered.
 //!
 //! One thread does everything. It reads before it writes, and continues to read during a burst of answers, so the
 //! timestamp of an arrival does not wait for other answers.

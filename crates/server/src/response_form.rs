@@ -20,6 +20,9 @@ pub(crate) enum Framing {
 }
 
 impl ResponseForm {
+    /// Form of an answer that is not one of HTTP: its bytes are sent as they are, and the connection stays open.
+    pub(crate) const OF_MESSAGE: ResponseForm =
+        ResponseForm { is_head: false, keep_alive: true, framing: Framing::Connection };
     /// Form of a whole answer after which the connection is closed.
     pub(crate) const LAST: ResponseForm =
         ResponseForm { is_head: false, keep_alive: false, framing: Framing::Connection };

@@ -77,16 +77,21 @@ impl SharedState {
 
     /// Admits a request for `path` that arrives at `now`. The first request starts the fault clock.
     fn admit(&mut self, path: &str, now: Timestamp, form: ResponseForm) -> ServerExchange {
-        let route = self.fault_clock.service().route_of(path);
+        let route = self.route_of(path);
         let admission = self.fault_clock.admit(route, now);
         self.exchange(now, form, &admission)
     }
 
-    /// Admits a message that arrives now.
-    pub(crate) fn admit_message(&mut self) -> ServerExchange {
+    /// Returns the route of the service for a path.
+    pub(crate) fn route_of(&self, path: &str) -> RouteId {
+        self.fault_clock.service().route_of(path)
+    }
+
+    /// Admits a message of `route` that arrives now.
+    pub(crate) fn admit_message(&mut self, route: RouteId) -> ServerExchange {
         let now = self.now();
-        let admission = self.fault_clock.admit(RouteId::default(), now);
-        self.exchange(now, ResponseForm { keep_alive: true, ..ResponseForm::LAST }, &admission)
+        let admission = self.fault_clock.admit(route, now);
+        self.exchange(now, ResponseForm::OF_MESSAGE, &admission)
     }
 
     /// Creates an answer of the server itself to something that is no message. It leaves at once.

@@ -1,5 +1,6 @@
 //! Values of response headers that the user chose (`--keep-header`).
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, ObserverFactory};
@@ -67,23 +68,23 @@ impl HeaderRun {
     }
 }
 
-/// Reads the headers of one worker's answers. A new value allocates, and nothing else does.
+/// Reads the headers of one worker's answers. A new value allocates, and so does one that is no UTF-8.
 struct HeaderObserver {
     run: HeaderRun,
     results: HeaderResults,
-    /// Values in the answers to the requests in flight.
-    open: Vec<HeaderRow>,
+    /// Values in the answers to the requests in flight; `None` for the warm-up.
+    open: Vec<Option<HeaderRow>>,
     value: Vec<u8>,
 }
 
 impl HeaderObserver {
     fn read(&mut self, request: u32, head: AnswerHead<'_>) {
-        let Some(row) = self.open.get_mut(request as usize) else { return };
+        let Some(Some(row)) = self.open.get_mut(request as usize) else { return };
         for (nth, header) in self.results.headers.iter_mut().enumerate() {
             let value = &mut self.value;
             value.clear();
             head.each_value(&header.name, &mut |part| add(value, part));
-            row.set(nth, header.place(&String::from_utf8_lossy(value)));
+            row.set(nth, header.place(&text(value)));
         }
     }
 }
@@ -97,13 +98,22 @@ fn add(value: &mut Vec<u8>, field: &[u8]) {
     }
 }
 
+/// Returns a value as text, without a character that the limit cut.
+fn text(value: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(value) {
+        Err(cut) if cut.error_len().is_none() => String::from_utf8_lossy(&value[..cut.valid_up_to()]),
+        _ => String::from_utf8_lossy(value),
+    }
+}
+
 impl AnswerReader for HeaderObserver {
     fn begin(&mut self, request: u32, _: u32, arrival: Arrival) {
         let place = request as usize;
         if self.open.len() <= place {
-            self.open.resize(place + 1, HeaderRow::new(0));
+            self.open.resize(place + 1, None);
         }
-        self.open[place] = HeaderRow::new(arrival.index);
+        let is_measured = arrival.intended_start >= self.run.measure_from;
+        self.open[place] = is_measured.then(|| HeaderRow::new(arrival.index));
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
@@ -113,11 +123,10 @@ impl AnswerReader for HeaderObserver {
     fn body(&mut self, _: u32, _: &[u8]) {}
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
-        let is_measured = ended.arrival.intended_start >= self.run.measure_from;
-        if !is_measured || !matches!(ended.outcome, Outcome::Response { .. }) {
+        let Some(Some(row)) = self.open.get(request as usize) else { return };
+        if !matches!(ended.outcome, Outcome::Response { .. }) {
             return;
         }
-        let Some(row) = self.open.get(request as usize) else { return };
         for (nth, header) in self.results.headers.iter_mut().enumerate() {
             header.count(row.get(nth), 1);
         }
@@ -162,7 +171,7 @@ mod tests {
     #[test]
     fn values_of_all_workers_are_one_list() {
         let run = HeaderRun::new(&["X-Cache".to_owned(), "via".to_owned()], Timestamp(1));
-        let long = "v".repeat(100);
+        let long = format!("{}é", "v".repeat(63));
         let kept = read(
             &run,
             &[
@@ -178,10 +187,10 @@ mod tests {
             let values = header.values.iter().map(|value| (value.value.as_str(), value.answers));
             (values.collect::<Vec<_>>(), header.without, header.further)
         };
-        assert_eq!(counts(0), (vec![("WARMUP", 0), ("HIT", 2), ("MISS", 1)], 1, 0));
-        assert_eq!(counts(1), (vec![("a, b", 1), (&long[..64], 1)], 2, 0));
+        assert_eq!(counts(0), (vec![("HIT", 2), ("MISS", 1)], 1, 0));
+        assert_eq!(counts(1), (vec![("a, b", 1), (&long[..63], 1)], 2, 0));
         let first: Vec<_> = (0..5).map(|index| kept.of(index).map(|row| row.get(0))).collect();
         let value = |place| Some(HeaderPlace::Value(place));
-        assert_eq!(first, [None, value(1), value(2), Some(HeaderPlace::Without), value(1)]);
+        assert_eq!(first, [None, value(0), value(1), Some(HeaderPlace::Without), value(0)]);
     }
 }

@@ -12,8 +12,7 @@ pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     page.run.facts.kept_headers.as_ref()?;
     let content = html! {
         p {
-            "Response times of the answers with each value. Percentiles are of the requests that the run keeps, and the counts are of \
-             all answers."
+            "Response times of the answers with each value, over the requests that the run keeps."
         }
         @for (name, groups) in words::header_groups(page.run, page.findings) {
             (Table::new(format!("Response times by {name}"), words::header_heads(name))

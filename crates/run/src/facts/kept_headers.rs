@@ -8,6 +8,8 @@ pub const MAX_KEPT_HEADERS: usize = 4;
 /// Limit on the values of a header that are told apart. Answers with further values are counted together.
 pub const MAX_HEADER_VALUES: usize = 32;
 
+/// Stands for a value beyond [`MAX_HEADER_VALUES`] in files, so it is no known value.
+pub(crate) const OTHER_VALUE: &str = "(other)";
 /// Place of a value beyond [`MAX_HEADER_VALUES`].
 const FURTHER: u8 = u8::MAX;
 
@@ -26,7 +28,7 @@ pub struct KeptHeaders {
 pub struct KeptHeader {
     /// Name, in lower case.
     pub name: String,
-    /// The first values that were seen, at most [`MAX_HEADER_VALUES`].
+    /// The first values that were seen, at most [`MAX_HEADER_VALUES`], each once and none empty.
     pub values: Vec<HeaderValue>,
     /// Answers with further values.
     pub further: u64,
@@ -68,7 +70,7 @@ impl KeptHeader {
         }
         match self.values.iter().position(|known| known.value == value) {
             Some(place) => HeaderPlace::Value(place),
-            None if self.values.len() < MAX_HEADER_VALUES => {
+            None if self.values.len() < MAX_HEADER_VALUES && value != OTHER_VALUE => {
                 self.values.push(HeaderValue { value: value.to_owned(), answers: 0 });
                 HeaderPlace::Value(self.values.len() - 1)
             }
@@ -112,6 +114,26 @@ impl KeptHeader {
 }
 
 impl KeptHeaders {
+    /// Returns what no run has in these headers, if anything: too many, one twice, or more answers than `responses`.
+    pub(crate) fn problem<'a>(headers: impl Iterator<Item = &'a KeptHeader> + Clone, responses: u64) -> Option<String> {
+        let names: Vec<&str> = headers.clone().map(|header| header.name.as_str()).collect();
+        if names.len() > MAX_KEPT_HEADERS || has_doubles(&names) {
+            return Some(format!("its kept_headers are more than {MAX_KEPT_HEADERS}, or name one twice"));
+        }
+        headers.into_iter().find_map(|header| {
+            let name = &header.name;
+            let values: Vec<&str> = header.values.iter().map(|value| value.value.as_str()).collect();
+            if values.len() > MAX_HEADER_VALUES || has_doubles(&values) || values.contains(&"") {
+                return Some(format!("its kept header {name} has impossible values"));
+            }
+            let others = u128::from(header.further) + u128::from(header.without);
+            let answers = header.values.iter().fold(others, |sum, value| sum + u128::from(value.answers));
+            // They are fewer if a warm-up was cut off.
+            let excess = answers > u128::from(responses);
+            excess.then(|| format!("its kept header {name} counts {answers} answers, but the run has {responses}"))
+        })
+    }
+
     /// Returns the values of the answer to the request with this index.
     pub fn of(&self, index: u64) -> Option<&HeaderRow> {
         let place = self.rows.binary_search_by_key(&index, HeaderRow::index).ok()?;
@@ -194,6 +216,10 @@ impl HeaderRow {
     }
 }
 
+fn has_doubles(texts: &[&str]) -> bool {
+    texts.iter().enumerate().any(|(place, text)| texts[..place].contains(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,6 +265,7 @@ mod tests {
             |offset: u64| (offset..offset + 20).map(|nth| (nth, names[nth as usize].as_str())).collect::<Vec<_>>();
         let whole = kept(&rows(0)).merged_with(&kept(&rows(20)));
         assert_eq!((whole.headers[0].values.len(), whole.headers[0].further), (MAX_HEADER_VALUES, 8));
+        assert_eq!(KeptHeader::new("x").place(OTHER_VALUE), HeaderPlace::Further);
         assert_eq!([value_of(&whole, 31), value_of(&whole, 32), value_of(&whole, 40)], [Some("v31"), Some("…"), None]);
     }
 }

@@ -50,6 +50,7 @@ pub use generator::{
     SkippedLines, Ticks, Timing,
 };
 pub use grpc::{GrpcBooks, GrpcConfig, GrpcKind};
+pub(crate) use kept_headers::OTHER_VALUE;
 pub use kept_headers::{
     HeaderPlace, HeaderRow, HeaderValue, KeptHeader, KeptHeaders, MAX_HEADER_VALUES, MAX_KEPT_HEADERS,
 };

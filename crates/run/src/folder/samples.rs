@@ -34,6 +34,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::trace::TraceIds;
 
 use super::LineError;
+use crate::facts::OTHER_VALUE;
 use crate::limits::{LONGEST_NS, MAX_BYTES};
 use crate::wire::v1::SampleFacts;
 use crate::{HeaderPlace, HeaderRow, KeptHeaders};
@@ -43,8 +44,6 @@ const SLOWEST: &str = "slowest";
 const ONE_IN: &str = "one-in-";
 /// Begins the name of a column of a response header.
 const OF_HEADER: &str = "header.";
-/// Stands for a value that is not among the known ones.
-const FURTHER: &str = "(other)";
 
 #[derive(Serialize, Deserialize)]
 struct SampleRow<'a> {
@@ -152,8 +151,8 @@ fn values_of_headers(kept: &KeptHeaders, index: u64) -> impl Iterator<Item = &st
     let row = kept.of(index);
     kept.headers.iter().enumerate().map(move |(nth, header)| match row.map(|row| row.get(nth)) {
         None | Some(HeaderPlace::Without) => "",
-        Some(HeaderPlace::Further) => FURTHER,
-        Some(HeaderPlace::Value(place)) => header.values.get(place).map_or(FURTHER, |value| &value.value),
+        Some(HeaderPlace::Further) => OTHER_VALUE,
+        Some(HeaderPlace::Value(place)) => header.values.get(place).map_or(OTHER_VALUE, |value| &value.value),
     })
 }
 

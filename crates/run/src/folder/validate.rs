@@ -7,7 +7,7 @@ use truetail_model::record::{Metric, MetricPopulation, Tally, Unbalanced};
 
 use crate::limits::{LONGEST_NS, MAX_ARRIVALS};
 use crate::wire::v1::{Exact, RunFile};
-use crate::{GeneratorStats, LONGEST_PAUSES, MAX_HEADER_VALUES, MAX_KEPT_HEADERS, TargetBooks};
+use crate::{GeneratorStats, KeptHeaders, LONGEST_PAUSES, TargetBooks};
 
 /// Returns the first impossible statement of `run.json` as an error.
 pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
@@ -27,24 +27,9 @@ pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
     run_file.generator.as_ref().map_or(Ok(()), check_generator)
 }
 
-/// Checks the values of the kept headers. They have fewer answers than the run if a warm-up was cut off.
 fn check_headers(run_file: &RunFile) -> Result<(), String> {
-    if run_file.kept_headers.len() > MAX_KEPT_HEADERS {
-        return Err(format!("its kept_headers are more than {MAX_KEPT_HEADERS}"));
-    }
-    for header in run_file.kept_headers.iter().map(|file| &file.facts) {
-        let name = &header.name;
-        if header.values.len() > MAX_HEADER_VALUES {
-            return Err(format!("its kept header {name} has more than {MAX_HEADER_VALUES} values"));
-        }
-        let answers = u128::from(header.further) + u128::from(header.without);
-        let answers = header.values.iter().fold(answers, |sum, value| sum + u128::from(value.answers));
-        if answers > u128::from(run_file.tally.responses) {
-            let responses = run_file.tally.responses;
-            return Err(format!("its kept header {name} counts {answers} answers, but the run has {responses}"));
-        }
-    }
-    Ok(())
+    let headers = run_file.kept_headers.iter().map(|file| &file.facts);
+    KeptHeaders::problem(headers, run_file.tally.responses).map_or(Ok(()), Err)
 }
 
 fn check_tally(name: &str, tally: &Tally) -> Result<(), String> {

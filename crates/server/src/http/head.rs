@@ -139,6 +139,7 @@ struct HeaderFields<'a> {
 #[derive(Default)]
 struct WebSocketFields<'a> {
     is_asked: bool,
+    is_connection: bool,
     is_version_13: bool,
     key: Option<&'a [u8]>,
     protocols: Option<&'a [u8]>,
@@ -167,6 +168,7 @@ impl<'a> HeaderFields<'a> {
             10 if is("connection") => {
                 self.close |= has_token(field.value, "close");
                 self.keep_alive |= has_token(field.value, "keep-alive");
+                self.websocket.is_connection |= has_token(field.value, "upgrade");
             }
             14 if is("sec-fetch-site") => self.page.fetch_site = Some(field.value),
             14 if is("content-length") => {
@@ -189,7 +191,7 @@ impl<'a> HeaderFields<'a> {
     fn upgrade(&self) -> Option<Upgrade> {
         let fields = &self.websocket;
         let key = fields.key.and_then(|key| std::str::from_utf8(key).ok()).map(str::trim);
-        let key = key.filter(|_| fields.is_asked && fields.is_version_13)?;
+        let key = key.filter(|_| fields.is_asked && fields.is_connection && fields.is_version_13)?;
         let protocol = fields.protocols.and_then(|offered| tokens(offered).next()).map(str::to_owned);
         Some(Upgrade { key: key.to_owned(), protocol })
     }

@@ -71,11 +71,6 @@ impl StreamExchange {
         StreamExchange { exchange, request, kept, is_call, respond, body: None, handed_over: 0 }
     }
 
-    /// Returns true if the answer is complete after `sent` bytes and no trailers follow.
-    fn ends_at(&self, sent: u64) -> bool {
-        self.exchange.is_whole_at(sent) && !self.has_trailers()
-    }
-
     /// Returns true if the answer has messages of gRPC, whose status follows them.
     fn has_trailers(&self) -> bool {
         self.is_call && self.exchange.error_status().is_none()
@@ -146,7 +141,7 @@ impl StreamExchange {
         let mut from = sent;
         if from < head {
             let response = head_of(self.exchange.piece(responses, 0, head));
-            let ends = self.ends_at(head);
+            let ends = self.exchange.is_whole_at(head) && !self.has_trailers();
             let body = self.respond.send_response(response, ends)?;
             self.body = Some(body);
             from = head;

@@ -223,7 +223,7 @@ impl Http2Connection {
         let id = self.begun;
         self.begun += 1;
         let keeps = matches!(route, Route::Model(_));
-        let is_call = call::is_call(head.headers.get(http::header::CONTENT_TYPE));
+        let is_call = call::is_call(head.headers.get(http::header::CONTENT_TYPE)) && reaches_service(route);
         let is_whole = exchange.request_read;
         self.streams.insert(id, StreamExchange::new(exchange, body, (keeps, is_call), respond));
         if is_whole {
@@ -290,6 +290,8 @@ impl Http2Connection {
     fn refuse(&mut self, shared: &mut SharedState, id: u64, refusal: Refusal) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let mut dropped = std::mem::replace(&mut stream.exchange, shared.refusal(refusal));
+        // A refusal is an answer of HTTP without a status of gRPC.
+        stream.is_call = false;
         if let Some(entry) = &mut dropped.entry {
             entry.ending = Ending::Dropped;
         }
@@ -385,4 +387,9 @@ impl Http2Connection {
         }
         Ok(true)
     }
+}
+
+/// Returns true if the request is for the service or its health, and not for the server itself.
+fn reaches_service(route: Route) -> bool {
+    !matches!(route, Route::Refused(_) | Route::AboutSglang | Route::StartClock)
 }

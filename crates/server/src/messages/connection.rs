@@ -1,5 +1,7 @@
 use std::io::ErrorKind;
 
+use truetail_model::service::RouteId;
+
 use super::codec::{Codec, Framed};
 use super::framing::MessageFraming;
 use super::incoming::{Incoming, Payload};
@@ -8,6 +10,8 @@ use crate::answer_queue::AnswerQueue;
 use crate::close_reason::CloseReason;
 use crate::shared_state::SharedState;
 
+/// Maximum number of messages that a channel holds. Further messages stay unread until some are answered.
+const MAX_MESSAGES: usize = 16 * 1024;
 /// Reads of one connection per turn.
 const READS_PER_TURN: usize = 8;
 
@@ -16,6 +20,8 @@ const READS_PER_TURN: usize = 8;
 pub(crate) struct MessageConnection {
     pub(crate) answers: AnswerQueue,
     codec: Codec,
+    /// Route of the service that answers the messages.
+    route: RouteId,
     /// Answer to the opening handshake, until the first turn.
     greeting: Option<Vec<u8>>,
     /// The client has sent its last message.
@@ -27,19 +33,24 @@ pub(crate) struct MessageConnection {
 impl MessageConnection {
     /// Creates a channel on TCP.
     pub(crate) fn framed(answers: AnswerQueue, framing: MessageFraming) -> MessageConnection {
-        MessageConnection::new(answers, Codec::Framed(Framed::new(framing)), None)
+        MessageConnection::new(answers, Codec::Framed(Framed::new(framing)), RouteId::default(), None)
     }
 
-    /// Creates a channel in WebSocket, which the client asked for with `upgrade`. `input` has the bytes behind its
-    /// request.
-    pub(crate) fn websocket(answers: AnswerQueue, upgrade: &Upgrade, input: &[u8]) -> MessageConnection {
+    /// Creates a channel in WebSocket to a route, which the client asked for with `upgrade`. `input` has the bytes behind
+    /// its request.
+    pub(crate) fn websocket(
+        answers: AnswerQueue,
+        (upgrade, route): (&Upgrade, RouteId),
+        input: &[u8],
+    ) -> MessageConnection {
         let mut codec = Codec::WebSocket(Box::new(WebSocket::new()));
         codec.receive(input);
-        MessageConnection::new(answers, codec, Some(upgrade.answer()))
+        MessageConnection::new(answers, codec, route, Some(upgrade.answer()))
     }
 
-    fn new(answers: AnswerQueue, codec: Codec, greeting: Option<Vec<u8>>) -> MessageConnection {
-        MessageConnection { answers, codec, greeting, has_ended: false, unread: false }
+    fn new(answers: AnswerQueue, codec: Codec, route: RouteId, greeting: Option<Vec<u8>>) -> MessageConnection {
+        let answers = answers.with_room_for(MAX_MESSAGES);
+        MessageConnection { answers, codec, route, greeting, has_ended: false, unread: false }
     }
 
     /// Reads the received bytes, through `buffer`. Returns true if more bytes may wait for another turn.
@@ -105,7 +116,7 @@ impl MessageConnection {
     }
 
     fn admit(&mut self, shared: &mut SharedState, message: Payload) {
-        let mut exchange = shared.admit_message();
+        let mut exchange = shared.admit_message(self.route);
         let bytes = self.codec.answer(message, exchange.error_status());
         exchange.answer_with(bytes, 0);
         self.answers.push(shared, exchange);

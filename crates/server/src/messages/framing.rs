@@ -52,7 +52,6 @@ impl FromStr for MessageFraming {
                 let bytes = form.get(..1).and_then(|digit| digit.parse().ok()).filter(|n| [1, 2, 4, 8].contains(n));
                 let is_little_endian = match form.get(1..) {
                     Some("be") => false,
-                    Some("") if form == "1" => false,
                     Some("le") => true,
                     _ => return Err(error()),
                 };
@@ -136,7 +135,7 @@ mod tests {
             ("fixed:64", MessageFraming::Fixed(64)),
             ("length:4be", MessageFraming::Length { bytes: 4, is_little_endian: false }),
             ("length:2le", MessageFraming::Length { bytes: 2, is_little_endian: true }),
-            ("length:1", MessageFraming::Length { bytes: 1, is_little_endian: false }),
+            ("length:1be", MessageFraming::Length { bytes: 1, is_little_endian: false }),
         ] {
             assert_eq!(text.parse(), Ok(framing));
         }
@@ -149,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_message_ends_where_it_was_encoded_to_end() {
-        let framings = ["line", "crlf", "nul", "fixed:5", "length:1", "length:2be", "length:4le", "length:8be"];
+        let framings = ["line", "crlf", "nul", "fixed:5", "length:1le", "length:2be", "length:4le", "length:8be"];
         for framing in framings.map(|text| text.parse::<MessageFraming>().unwrap()) {
             let message = framing.encode(b"a\rbcd");
             let both = [message.clone(), framing.encode(b"fghij")].concat();
