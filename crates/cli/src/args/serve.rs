@@ -11,10 +11,10 @@ Example:
 
 /// Run a test server that misbehaves as a scenario says
 ///
-/// Prints 'listening on http://ADDRESS' when it is ready (https:// with --cert, tcp:// and tls:// with --framing). The
-/// clock of the faults starts at the first request that is not a health check (GET /healthy; with streamed answers also
-/// /health, /metrics, /v1/models and /get_server_info), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server
-/// and completes the logs.
+/// Prints 'listening on http://ADDRESS' when it is ready (or https://, tcp:// or tls://, by its options). The clock of
+/// the faults starts at the first request that is not a health check (GET /healthy; with streamed answers also /health,
+/// /metrics, /v1/models and /get_server_info), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and
+/// completes the logs.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub(crate) struct ServeArgs {

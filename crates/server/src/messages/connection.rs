@@ -36,8 +36,8 @@ impl MessageConnection {
         MessageConnection::new(answers, Codec::Framed(Framed::new(framing)), RouteId::default(), None)
     }
 
-    /// Creates a channel in WebSocket to a route, which the client asked for with `upgrade`. `input` has the bytes behind
-    /// its request.
+    /// Creates a channel in WebSocket to a route, which the client asked for with `upgrade`. `input` has the bytes
+    /// after its request.
     pub(crate) fn websocket(
         answers: AnswerQueue,
         (upgrade, route): (&Upgrade, RouteId),
