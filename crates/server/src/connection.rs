@@ -20,7 +20,7 @@ use crate::truth::Ending;
 pub(crate) enum AcceptedConnection {
     /// HTTP/1, and any connection until its client sends the preface of HTTP/2 or asks for WebSocket.
     Http1(Http1Connection),
-    Messages(Box<MessageConnection>),
+    Messages(MessageConnection),
     #[cfg(feature = "http2")]
     Http2(Box<Http2Connection>),
 }
@@ -58,7 +58,7 @@ impl AcceptedConnection {
     pub(crate) fn new(transport: Transport, token: u64, framing: Option<MessageFraming>) -> AcceptedConnection {
         let answers = AnswerQueue::new(transport, token);
         match framing {
-            Some(framing) => AcceptedConnection::Messages(Box::new(MessageConnection::framed(answers, framing))),
+            Some(framing) => AcceptedConnection::Messages(MessageConnection::framed(answers, framing)),
             None => AcceptedConnection::Http1(Http1Connection::new(answers)),
         }
     }
@@ -85,7 +85,7 @@ impl AcceptedConnection {
                 AcceptedConnection::Http2(Box::new(one.into_http2()))
             }
             AcceptedConnection::Http1(mut one) => match one.take_upgrade() {
-                Some((upgrade, route)) => AcceptedConnection::Messages(Box::new(one.into_websocket(&upgrade, route))),
+                Some((upgrade, route)) => AcceptedConnection::Messages(one.into_websocket(&upgrade, route)),
                 None => AcceptedConnection::Http1(one),
             },
             other => other,

@@ -60,6 +60,7 @@ pub(crate) struct ServerExchange {
 struct OwnAnswer {
     bytes: Vec<u8>,
     /// Length of the head at the beginning; 0 for a message.
+    #[cfg(feature = "http2")]
     head: u64,
 }
 
@@ -161,7 +162,11 @@ impl ServerExchange {
         if let Some((from, _)) = &mut self.rest {
             *from = half;
         }
-        self.own = Some(OwnAnswer { bytes, head });
+        self.own = Some(OwnAnswer {
+            bytes,
+            #[cfg(feature = "http2")]
+            head,
+        });
     }
 
     /// Returns the number of bytes that this answer does not share with others.

@@ -318,3 +318,37 @@ fn a_broken_call_ends_as_its_fault_says() {
         stop_and_check(server, &service);
     }
 }
+
+#[test]
+fn what_is_refused_as_http_has_no_status_of_a_call() {
+    let service = faulty(vec![]);
+    let server = start(service.clone());
+    with_client(&server, 65_535, async |client| {
+        let call = |method: Method, path: &str| {
+            let mut call = request(method, path);
+            call.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
+            call
+        };
+        let refused = ask(&client, call(Method::GET, "/clock"), None).await.unwrap();
+        assert_eq!((refused.status, refused.fields.contains_key("grpc-status")), (405, false));
+        let mut client = client.clone().ready().await.unwrap();
+        let (response, mut send) = client.send_request(call(Method::POST, "/a.B/C"), false).unwrap();
+        // Longer than the server keeps.
+        for _ in 0..80 {
+            send.reserve_capacity(65_536);
+            while send.capacity() < 65_536 {
+                if std::future::poll_fn(|context| send.poll_capacity(context)).await.is_none_or(|room| room.is_err()) {
+                    break;
+                }
+            }
+            if send.send_data(Bytes::from_static(&[0; 65_536]), false).is_err() {
+                break;
+            }
+        }
+        let (head, mut data) = response.await.unwrap().into_parts();
+        while let Some(Ok(_)) = data.data().await {}
+        assert_eq!((head.status.as_u16(), data.trailers().await.ok().flatten()), (413, None));
+    });
+    let truth = stop_and_check(server, &service);
+    assert_eq!(truth.rows.iter().map(|row| row.ending).collect::<Vec<_>>(), [Ending::Dropped]);
+}

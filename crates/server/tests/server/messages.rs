@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use truetail_model::service::{Fault, Selector, Service};
+use truetail_model::service::{Fault, Route, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::{Ending, Server, ServerOptions};
 use tungstenite::{Bytes, Message, WebSocket};
@@ -18,9 +18,13 @@ fn framed(framing: &str, service: &Service) -> Server {
 
 /// Opens a channel with tungstenite, which shares no code with truetail.
 fn websocket(server: &Server) -> WebSocket<TcpStream> {
+    websocket_at(server, "/any/path")
+}
+
+fn websocket_at(server: &Server, path: &str) -> WebSocket<TcpStream> {
     let stream = TcpStream::connect(server.addr()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    tungstenite::client(format!("ws://{}/any/path", server.addr()), stream).unwrap().0
+    tungstenite::client(format!("ws://{}{path}", server.addr()), stream).unwrap().0
 }
 
 #[test]
@@ -84,6 +88,37 @@ fn a_stall_holds_messages_and_no_ping() {
     assert_eq!(channel.read().unwrap(), Message::text("held"));
     let truth = stop_and_check(server, &service);
     assert!(truth.rows[0].answered_ns >= Some(300_000_000), "{:?}", truth.rows);
+}
+
+#[test]
+fn pings_are_answered_in_order_before_messages_that_wait() {
+    let service = faulty(vec![stall(Nanos::from_millis(300))]);
+    let server = start(service.clone());
+    let mut channel = websocket(&server);
+    channel.write(Message::text("held")).unwrap();
+    for ping in ["a", "b", "c"] {
+        channel.write(Message::Ping(Bytes::from_static(ping.as_bytes()))).unwrap();
+    }
+    channel.flush().unwrap();
+    for pong in ["a", "b", "c"] {
+        assert_eq!(channel.read().unwrap(), Message::Pong(Bytes::from_static(pong.as_bytes())));
+    }
+    assert_eq!(channel.read().unwrap(), Message::text("held"));
+    stop_and_check(server, &service);
+}
+
+#[test]
+fn a_channel_has_the_route_of_its_path() {
+    let route = Route { path: "/slow".to_owned(), baseline: Nanos::from_millis(3), faults: vec![] };
+    let service = Service { routes: vec![route], ..Service::healthy(Nanos::from_millis(1)) };
+    let server = start(service);
+    for path in ["/", "/slow?a", "/slower"] {
+        let mut channel = websocket_at(&server, path);
+        channel.send(Message::text("x")).unwrap();
+        assert_eq!(channel.read().unwrap(), Message::text("x"));
+    }
+    let works = server.stop().rows.iter().map(|row| row.due_ns.unwrap() - row.arrived_ns).collect::<Vec<_>>();
+    assert_eq!(works, [1, 3, 1].map(|ms| ms * 1_000_000));
 }
 
 #[test]
