@@ -23,6 +23,8 @@ pub struct StreamFigures {
 pub(super) struct GoodputFigure {
     /// The objectives of each request.
     pub(super) objectives: Vec<String>,
+    /// Number of planned requests, at least 1.
+    pub(super) planned: u64,
     /// The measured share of planned requests, in [0, 1].
     pub(super) share: f64,
     /// The lowest possible share.
@@ -86,6 +88,7 @@ fn goodput(run: &Run, findings: &Findings) -> Option<GoodputFigure> {
     let (lowest, highest) = bounds_of_goodput(run, findings)?;
     Some(GoodputFigure {
         objectives: found.slo.clone(),
+        planned: found.planned,
         share,
         lowest: lowest.min(share),
         highest: highest.clamp(share, 1.0),

@@ -270,6 +270,23 @@ fn goodput_is_compared_by_its_difference() {
     assert_eq!(state(&found, "goodput worse than 2%"), GateState::Open);
 }
 
+/// Two runs of 20 requests that all met the objectives are a matter of chance with a true share of 95 % as well.
+#[test]
+fn goodput_of_short_runs_has_the_chance_within_them() {
+    let run = simulated(&queue(0.5, 1));
+    let met = |met: u64| {
+        let change = move |run: &mut Run| {
+            streams(run).tally = StreamTally { planned: 20, complete: 20, ..StreamTally::default() };
+            llm(run).slo.as_mut().expect("objectives").met = met;
+        };
+        side(&run, OF_A, 1.0, change)[..2].to_vec()
+    };
+    for (of_b, expected) in [(20, GateState::Open), (19, GateState::Open), (0, GateState::Fails)] {
+        let found = compared(&met(20), &met(of_b));
+        assert_eq!(state(&found, "goodput worse than 2%"), expected, "{of_b} of 20: {:?}", found.streams);
+    }
+}
+
 #[test]
 fn a_run_without_the_figure_refuses_the_condition() {
     let run = simulated(&queue(0.5, 1));
