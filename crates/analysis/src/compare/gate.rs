@@ -121,6 +121,11 @@ impl CompareGate {
         self.figure == Figure::Goodput
     }
 
+    /// Returns true if the condition is about streams, which have no interval within a run.
+    pub fn is_about_streams(&self) -> bool {
+        self.figure.reading() > ReadingMode::Whole
+    }
+
     /// Returns the number of arrivals without which a run cannot decide the condition.
     pub fn fewest_arrivals(&self) -> u64 {
         match self.figure {
@@ -192,7 +197,6 @@ impl CompareGate {
     }
 
     fn message(&self, found: Worsening, confidence: f64, state: GateState) -> String {
-        let is_of_streams = self.figure.reading() > ReadingMode::Whole;
         let Some(measured) = found.measured else {
             return match self.figure {
                 Figure::Goodput => "not compared: the runs have different objectives of each request, or none",
@@ -201,7 +205,7 @@ impl CompareGate {
             .to_owned();
         };
         let measured = format!("measured {}", self.change(measured));
-        if (found.low, found.high) == (None, None) && is_of_streams {
+        if (found.low, found.high) == (None, None) && self.is_about_streams() {
             return format!("{measured}, without an interval: streams need several runs on a side");
         }
         // Of goodput, a smaller share is worse.

@@ -21,7 +21,7 @@ pub struct StreamFigures {
 /// Goodput of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct GoodputFigure {
-    /// The objectives of each request.
+    /// The objectives of each request, sorted.
     pub(super) objectives: Vec<String>,
     /// Number of planned requests, at least 1.
     pub(super) planned: u64,
@@ -86,8 +86,10 @@ fn goodput(run: &Run, findings: &Findings) -> Option<GoodputFigure> {
     let found = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
     let share = found.share?;
     let (lowest, highest) = bounds_of_goodput(run, findings)?;
+    let mut objectives = found.slo.clone();
+    objectives.sort_unstable();
     Some(GoodputFigure {
-        objectives: found.slo.clone(),
+        objectives,
         planned: found.planned,
         share,
         lowest: lowest.min(share),
