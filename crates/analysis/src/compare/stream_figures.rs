@@ -3,7 +3,7 @@
 use truetail_run::{Findings, LlmFacts, Run, StreamFacts};
 
 use super::estimate::RunEstimate;
-use crate::gates::{bounds_of_goodput, bounds_of_quantile};
+use crate::gates::{bounds_of_goodput, bounds_of_quantile, ends_on_time};
 use crate::streams::StreamMetric;
 use crate::support::QUANTILES;
 
@@ -16,6 +16,8 @@ pub struct StreamFigures {
     pub(super) output_tokens_per_second: Option<RunEstimate>,
     /// `None` without objectives of each request.
     pub(super) goodput: Option<GoodputFigure>,
+    /// The kernel said when events came. Otherwise, truetail may have read any of them late.
+    pub(super) has_kernel_times: bool,
 }
 
 /// Goodput of one run.
@@ -43,6 +45,7 @@ impl StreamFigures {
             times: StreamMetric::ALL.into_iter().filter(is_measured).map(of).collect(),
             output_tokens_per_second: streams.llm.as_ref().and_then(|llm| output_tokens_per_second(run, llm)),
             goodput: goodput(run, findings),
+            has_kernel_times: ends_on_time(run),
         })
     }
 

@@ -21,6 +21,9 @@ pub struct StreamsComparison {
     /// True if the runs have different objectives of each request.
     #[serde(skip)]
     pub objectives_differ: bool,
+    /// True if the kernel said when events came in all runs.
+    #[serde(skip)]
+    pub has_kernel_times: bool,
 }
 
 /// Quantiles of a time of streams on both sides.
@@ -105,6 +108,7 @@ pub(super) fn compare_streams(a: &[&StreamFigures], b: &[&StreamFigures], confid
         output_tokens_per_second: rates(a).zip(rates(b)).map(|(a, b)| compare_rates(&a, &b, confidence)),
         goodput: goodputs.filter(has_same_objectives).map(|(a, b)| compare_shares(&a, &b, confidence)),
         objectives_differ,
+        has_kernel_times: a.iter().chain(b).all(|run| run.has_kernel_times),
     }
 }
 

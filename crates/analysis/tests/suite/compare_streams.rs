@@ -6,8 +6,8 @@ use truetail_analysis::compare::{
 use truetail_analysis::{StreamMetric, findings};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    GateState, LlmApi, LlmFacts, Run, SloCounts, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
-    StreamTimes, TokenCounts,
+    EndClock, GateState, GeneratorStats, LlmApi, LlmFacts, Run, RunSource, SloCounts, StreamFacts, StreamKind,
+    StreamReading, StreamTally, StreamTime, StreamTimes, TokenCounts,
 };
 
 use crate::support::{queue, simulated, with_pause};
@@ -174,6 +174,33 @@ fn gaps_that_no_event_ended_bound_the_ratio() {
     let given_up = side(&run, OF_B, 1.0, stops(1));
     let p99 = at(&compared(&whole, &given_up), StreamMetric::EventGap, 0.99);
     assert_eq!((p99.difference, p99.ratio_high), (Difference::CannotTell, None), "{p99:?}");
+}
+
+/// Both values are known, and only the interval is not. The condition says why.
+#[test]
+fn a_condition_without_an_interval_has_the_true_reason() {
+    let run = simulated(&queue(0.5, 1));
+    let message = |metric: &str, change: &dyn Fn(&mut Run)| {
+        let found = compared(&side(&run, OF_A, 1.0, change), &side(&run, OF_B, 1.0, change));
+        let gate = format!("{metric} p99 worse than 10%").parse::<CompareGate>().unwrap().judge(&found);
+        assert_eq!(gate.state, GateState::Open, "{gate:?}");
+        gate.message
+    };
+    let unstamped = |run: &mut Run| {
+        run.facts.source = RunSource::Sockets;
+        run.facts.generator = Some(GeneratorStats { end_clock: EndClock::User, ..GeneratorStats::default() });
+    };
+    let cut = |run: &mut Run| {
+        let cut = run.snapshot.tally.planned / 20;
+        streams(run).times.get_mut(StreamTime::EventGapCensored).record_n(Nanos::from_millis(500), cut);
+    };
+    let short = |run: &mut Run| streams(run).times = StreamTimes::default();
+    let late = message("event-gap", &unstamped);
+    assert!(late.starts_with("no interval: the kernel did not say when events came"), "{late}");
+    let bounds = message("event-gap", &cut);
+    assert!(bounds.starts_with("no interval: streams were cut, or times are missing"), "{bounds}");
+    let nothing = message("event-gap", &short);
+    assert!(nothing.starts_with("no interval: a run is too short for this percentile"), "{nothing}");
 }
 
 /// One pause of 600 ms delays few of 6 000 starts and gaps. If it might have delayed any, nothing could be told.
