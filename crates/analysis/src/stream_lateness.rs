@@ -4,10 +4,14 @@
 //! A pause changes times of the streams that are open during it. A late start makes the first event of its stream late
 //! by the same time. So if m streams began later than l, a percentile of their first events is at least the value at
 //! r − k − m, less l.
+//!
+//! Events that came during a pause are read at once, and the gaps between them have no value. Which gaps were lost like
+//! this is not known. So after a pause all gaps without a value count as the smallest ones for the lower end, and as
+//! the largest ones for the upper end, though not longer than the longest pause.
 
 use truetail_model::record::{Histogram, Metric, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
-use truetail_run::{Pause, Run, StreamFacts};
+use truetail_run::{Pause, Run, StreamFacts, StreamKind};
 
 use crate::streams::StreamMetric;
 
@@ -16,19 +20,46 @@ const CHANGED_IN_A_STREAM: u64 = 2;
 /// Shares of the starts whose lag is tried as l.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// Returns the bounds of quantile `q` in nanoseconds, if the generator took the times of all events.
+/// Returns the bounds of quantile `q` in nanoseconds, if the generator took the times of all events. For gaps, no pause
+/// may have changed one: see [`bounds_of_gap`].
 pub(crate) fn bounds(run: &Run, streams: &StreamFacts, metric: StreamMetric, q: f64) -> (f64, f64) {
-    let moved = open_during_pauses(run).saturating_mul(CHANGED_IN_A_STREAM);
-    let (low, high) = metric.between_ranks(streams, q, moved);
-    let high = high.map_or(f64::INFINITY, |high| high as f64);
+    let changed = changed_by_pauses(run, streams);
+    let least = |wrong: u64| metric.least_at(streams, q, wrong, 0);
+    let high = metric.most_at(streams, q, changed, 0).map_or(f64::INFINITY, |high| high as f64);
     let low = match metric {
         StreamMetric::FirstEvent | StreamMetric::FirstContent => {
-            let lag = run.snapshot.metric(Metric::GeneratorLag);
-            without_lag(lag, |late| metric.between_ranks(streams, q, moved.saturating_add(late)).0)
+            without_lag(run.snapshot.metric(Metric::GeneratorLag), |late| least(changed.saturating_add(late)))
         }
-        _ => low as f64,
+        _ => least(changed) as f64,
     };
     (low, high)
+}
+
+/// Returns the bounds of quantile `q` of a gap after pauses, likewise. `untold` more gaps may have any length.
+pub(crate) fn bounds_of_gap(run: &Run, streams: &StreamFacts, metric: StreamMetric, q: f64, untold: u64) -> (f64, f64) {
+    let changed = changed_by_pauses(run, streams);
+    let unknown = untold.saturating_add(metric.read_at_once(streams));
+    let pauses = run.facts.generator.iter().flat_map(|generator| &generator.pauses);
+    let longest = pauses.map(|pause| pause.length_ns).max().unwrap_or(0) as f64;
+    let least = |wrong: u64| metric.least_at(streams, q, wrong, unknown) as f64;
+    let most =
+        |wrong: u64, unknown: u64| metric.most_at(streams, q, wrong, unknown).map_or(f64::INFINITY, |most| most as f64);
+    // A pause makes a gap longer or shorter by no more than its length.
+    let low = least(changed).max(least(0) - longest);
+    let by_length = (most(0, untold) + longest).min(most(changed, untold).max(longest));
+    (low, most(changed, unknown).min(by_length))
+}
+
+/// Returns the largest possible number of times of one metric that pauses changed.
+pub(crate) fn changed_by_pauses(run: &Run, streams: &StreamFacts) -> u64 {
+    let open = if streams.reading.kind == StreamKind::Pushes {
+        // Channels are open for the whole run.
+        let pauses = run.facts.generator.as_ref().map_or(0, |generator| generator.pause_count);
+        streams.tally.planned.saturating_mul(pauses)
+    } else {
+        open_during_pauses(run)
+    };
+    open.saturating_mul(CHANGED_IN_A_STREAM)
 }
 
 /// Returns the best lower bound. `value` returns the lower bound if so many values are left out.

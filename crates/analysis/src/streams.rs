@@ -74,6 +74,11 @@ impl StreamMetric {
         matches!(self, StreamMetric::FirstEvent | StreamMetric::FirstContent | StreamMetric::TimePerOutputToken)
     }
 
+    /// Returns true for times from one event to the next.
+    pub(crate) const fn is_gap(self) -> bool {
+        matches!(self, StreamMetric::EventGap | StreamMetric::LongestGap | StreamMetric::ContentGap)
+    }
+
     /// Returns the metric's values, those only known from below, and the arrivals without a value.
     fn parts(self) -> (StreamTime, Option<StreamTime>, Option<StreamTime>) {
         match self {
@@ -122,15 +127,28 @@ impl StreamMetric {
         quantile_of(&self.population(streams), q)
     }
 
-    /// Returns the least and the largest value that a quantile can have if at most `moved` values are wrong. `None` if
-    /// the largest is not known.
-    pub(crate) fn between_ranks(self, streams: &StreamFacts, q: f64, moved: u64) -> (u64, Option<u64>) {
-        let population = self.population(streams);
+    /// Returns the least value that a quantile can have if `wrong` values are wrong and `unknown` ones are missing.
+    pub(crate) fn least_at(self, streams: &StreamFacts, q: f64, wrong: u64, unknown: u64) -> u64 {
+        let population = self.population_with(streams, Untold::Smallest(unknown));
         let rank = rank_of(q, population.count());
-        let low = if rank > moved { population.bound_at(rank - moved) } else { 0 };
-        let high = rank.saturating_add(moved);
-        let high = (high <= population.count()).then(|| population.at(high)).filter(|high| !high.at_least);
-        (low, high.map(|high| high.value))
+        if rank > wrong { population.bound_at(rank - wrong) } else { 0 }
+    }
+
+    /// Returns the largest value that a quantile can have, likewise. `None` if it is not known.
+    pub(crate) fn most_at(self, streams: &StreamFacts, q: f64, wrong: u64, unknown: u64) -> Option<u64> {
+        let population = self.population_with(streams, Untold::Largest(unknown));
+        let rank = rank_of(q, population.count()).saturating_add(wrong);
+        let found = (rank <= population.count()).then(|| population.at(rank));
+        found.filter(|found| !found.at_least).map(|found| found.value)
+    }
+
+    /// Returns the number of gaps between events that were read at once, which have no value.
+    pub(crate) fn read_at_once(self, streams: &StreamFacts) -> u64 {
+        match self {
+            StreamMetric::EventGap => streams.coalesced_gaps,
+            StreamMetric::ContentGap => streams.llm.as_ref().map_or(0, |llm| llm.coalesced_content_gaps),
+            _ => 0,
+        }
     }
 
     /// Returns the number of values, their sum in nanoseconds, and how many of them are only lower bounds.

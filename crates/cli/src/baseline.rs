@@ -7,6 +7,7 @@ use truetail_analysis::compare::{CompareGate, StreamFigures, compare, objections
 use truetail_analysis::gates::{self, PlannedRun, RunOutcome};
 use truetail_report::CompareReport;
 use truetail_run::{Findings, GateFinding, GateState, Run, folder};
+use truetail_stream::Objective;
 
 use crate::args::baseline::BaselineArgs;
 use crate::args::gates::empty_goodput;
@@ -34,11 +35,16 @@ struct BaselineRun {
 
 impl Baseline {
     /// Loads the baseline, so that its errors show before anything is sent. Returns `None` without `--baseline`.
+    /// `objectives` are those of each request of the run.
     ///
     /// # Errors
-    /// If the baseline cannot be read or is not a run. If an option needs a baseline and `--baseline` is missing. If
-    /// `out` and the new baseline are the same folder.
-    pub(crate) fn resolve(args: BaselineArgs, out: Option<&Path>) -> Result<Option<Baseline>> {
+    /// If the baseline cannot be read, is not a run, or can never decide a condition. If an option needs a baseline and
+    /// `--baseline` is missing. If `out` and the new baseline are the same folder.
+    pub(crate) fn resolve(
+        args: BaselineArgs,
+        out: Option<&Path>,
+        objectives: &[Objective],
+    ) -> Result<Option<Baseline>> {
         let Some(path) = args.baseline else {
             let lost =
                 [("--baseline-fail-if", !args.baseline_fail_if.is_empty()), ("--write-baseline", args.write_baseline)];
@@ -56,14 +62,9 @@ impl Baseline {
             &args.baseline_fail_if,
             runs.iter().map(|run| (run.name.as_str(), &run.run)),
         )?;
-        if let Some((gate, run)) = never_decided(&args.baseline_fail_if, &runs) {
-            let n = run.run.snapshot.tally.planned;
-            let name = &run.name;
-            return Err(usage_error(format!(
-                "--baseline-fail-if '{gate}' cannot be decided: it needs {} arrivals, and the baseline {name} has {n}; make a \
-                 longer baseline",
-                gate.fewest_arrivals()
-            )));
+        let single = single(&runs, &path, out, args.write_baseline);
+        if let Some(why) = never_decided(&args.baseline_fail_if, &runs, single.as_deref(), objectives) {
+            return Err(usage_error(format!("--baseline-fail-if {why}")));
         }
         if runs.is_empty() {
             OutputFolder::check(&SaveTo::Folder(path.clone()))?;
@@ -75,7 +76,9 @@ impl Baseline {
     /// baseline, returns `None` and adds a note to the run.
     pub(crate) fn judge(&self, run: &mut Run, findings: &mut Findings) -> Option<CompareReport> {
         if self.runs.is_empty() {
-            let how = if self.write { "" } else { "; --write-baseline saves this run there" };
+            // Streams need several runs.
+            let is_enough = !self.write && !self.gates.iter().any(CompareGate::is_about_streams);
+            let how = if is_enough { "; --write-baseline saves this run there" } else { "" };
             let note = format!("there is no baseline in {} yet, so nothing was compared{how}", self.path.display());
             output::note(&note);
             run.facts.notes.push(note);
@@ -126,11 +129,72 @@ impl Baseline {
     }
 }
 
-/// Returns a condition on a percentile that a run of the baseline is too short to decide, and that run.
-fn never_decided<'a>(gates: &'a [CompareGate], runs: &'a [BaselineRun]) -> Option<(&'a CompareGate, &'a BaselineRun)> {
-    let too_short =
-        |gate: &CompareGate| runs.iter().find(|run| run.run.snapshot.tally.planned < gate.fewest_arrivals());
-    gates.iter().find_map(|gate| Some((gate, too_short(gate)?)))
+/// Returns a condition that can never be decided with this baseline, the reason, and the remedy. `None` if all may be.
+/// `single` says why the baseline has one run only.
+fn never_decided(
+    gates: &[CompareGate],
+    runs: &[BaselineRun],
+    single: Option<&str>,
+    objectives: &[Objective],
+) -> Option<String> {
+    let not_repeated = |why: &str| {
+        format!(
+            "streams need several baseline runs, and {why}; save them in a new folder (--out NEW/1, --out NEW/2, …) and give \
+             --baseline NEW"
+        )
+    };
+    let why = |gate: &CompareGate| {
+        let of_streams = || single.filter(|_| gate.is_about_streams()).map(not_repeated);
+        let of_goodput = || other_objectives(runs, objectives).filter(|_| gate.is_about_goodput());
+        too_short(gate, runs).or_else(of_streams).or_else(of_goodput)
+    };
+    gates.iter().find_map(|gate| Some(format!("'{gate}' cannot be decided: {}", why(gate)?)))
+}
+
+/// Explains why the baseline has, or will have, one run only. `None` if it has several or none, or if this run is saved
+/// as another one of it.
+fn single(runs: &[BaselineRun], path: &Path, out: Option<&Path>, write: bool) -> Option<String> {
+    let is_added = || out.and_then(Path::parent).is_some_and(|folder| is_one_path(folder, path));
+    match runs {
+        [run] if !is_added() => Some(format!("{} is one", run.name)),
+        [] if write => Some("--write-baseline saves one".to_owned()),
+        _ => None,
+    }
+}
+
+/// Explains that a run of the baseline is too short for a condition on a percentile.
+fn too_short(gate: &CompareGate, runs: &[BaselineRun]) -> Option<String> {
+    let needed = gate.fewest_arrivals();
+    let planned = |run: &BaselineRun| run.run.snapshot.tally.planned;
+    let run = runs.iter().find(|run| planned(run) < needed)?;
+    Some(format!(
+        "it needs {needed} arrivals, and the baseline {} has {}; make a longer baseline",
+        run.name,
+        planned(run)
+    ))
+}
+
+/// Explains that a run of the baseline has other objectives of each request, in any order.
+fn other_objectives(runs: &[BaselineRun], objectives: &[Objective]) -> Option<String> {
+    let of = |run: &BaselineRun| {
+        let slo = run.run.facts.stream.as_ref()?.llm.as_ref()?.slo.as_ref()?;
+        Some(sorted(slo.objectives.clone()))
+    };
+    let here = sorted(objectives.iter().map(Objective::to_string).collect());
+    let differs = |run: &BaselineRun| of(run).filter(|there| *there != here).map(|there| (run.name.clone(), there));
+    let (name, there) = runs.iter().find_map(differs).filter(|_| !here.is_empty())?;
+    let quoted = |texts: &[String]| texts.iter().map(|text| format!("'{text}'")).collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "the objectives of each request are {} in the baseline {name} and {} in this run; give the same --slo, or make a \
+         new baseline",
+        quoted(&there),
+        quoted(&here)
+    ))
+}
+
+fn sorted(mut texts: Vec<String>) -> Vec<String> {
+    texts.sort_unstable();
+    texts
 }
 
 /// Refuses conditions on figures that this load does not have, or is too short to decide. `has_objectives` means that

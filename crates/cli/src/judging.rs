@@ -1,5 +1,6 @@
 //! Processing of a run's result: cuts off the warm-up, and judges answers and gates.
 
+use truetail_analysis::gates::ReadingMode;
 use truetail_checks::CheckRun;
 use truetail_flow::FlowRun;
 use truetail_model::time::Timestamp;
@@ -24,6 +25,17 @@ pub(crate) struct Observed {
     pub headers: Option<HeaderRun>,
     /// Script that makes the requests, and sees the answers.
     pub script: Option<Script>,
+}
+
+impl Observed {
+    /// Returns how answers are read, to check which gates fit. Pushes and streamed calls are streams without an option.
+    pub(crate) fn reading(&self) -> ReadingMode {
+        match &self.streams {
+            Some(streams) if streams.is_of_llm() => ReadingMode::Llm,
+            Some(_) => ReadingMode::Streams,
+            None => ReadingMode::Whole,
+        }
+    }
 }
 
 /// Rules for the result of a run.

@@ -43,6 +43,11 @@ impl StreamRun {
         StreamRun { asking: Some(asking.into()), of_steps, ..self }
     }
 
+    /// Returns true if answers are read as those of a language model.
+    pub fn is_of_llm(&self) -> bool {
+        self.options.llm.is_some()
+    }
+
     /// Returns a factory of the observers, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();

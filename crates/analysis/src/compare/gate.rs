@@ -121,6 +121,11 @@ impl CompareGate {
         self.figure == Figure::Goodput
     }
 
+    /// Returns true if the condition is about streams, which have no interval within a run.
+    pub fn is_about_streams(&self) -> bool {
+        self.figure.reading() > ReadingMode::Whole
+    }
+
     /// Returns the number of arrivals without which a run cannot decide the condition.
     pub fn fewest_arrivals(&self) -> u64 {
         match self.figure {
@@ -172,7 +177,7 @@ impl CompareGate {
             limit_ns: None,
             value: found.measured,
             limit: Some(self.share),
-            message: self.message(found, comparison.confidence, state),
+            message: self.message(found, comparison, state),
         }
     }
 
@@ -191,23 +196,37 @@ impl CompareGate {
         }
     }
 
-    fn message(&self, found: Worsening, confidence: f64, state: GateState) -> String {
-        let is_of_streams = self.figure.reading() > ReadingMode::Whole;
-        let Some(measured) = found.measured else {
-            return match self.figure {
-                Figure::Goodput => "not compared: the runs have different objectives of each request, or none",
-                _ => "no interval: a run is too short for this percentile, or too many of its requests had no answer",
-            }
-            .to_owned();
+    /// Returns the reason why nothing is known about the difference.
+    fn why_unknown(&self, comparison: &Comparison) -> &'static str {
+        let streams = comparison.streams.as_ref();
+        // Times of streams with values on both sides are only known from below.
+        let are_bounds = match self.figure {
+            Figure::StreamTime(metric, q) => streams.and_then(|streams| streams.at(metric, q)),
+            Figure::ResponseTime(_) | Figure::Goodput => None,
         };
+        let are_bounds = are_bounds.is_some_and(|found| found.a_ns.is_some() && found.b_ns.is_some());
+        match self.figure {
+            Figure::Goodput => "not compared: the runs have different objectives of each request, or none",
+            _ if are_bounds && streams.is_some_and(|streams| !streams.has_kernel_times) => {
+                "no interval: the kernel did not say when events came, and truetail may have read any of them late"
+            }
+            _ if are_bounds => {
+                "no interval: streams were cut, or times are missing, so the values of both sides are only known from below"
+            }
+            _ => "no interval: a run is too short for this percentile, or too many of its requests had no answer",
+        }
+    }
+
+    fn message(&self, found: Worsening, comparison: &Comparison, state: GateState) -> String {
+        let Some(measured) = found.measured else { return self.why_unknown(comparison).to_owned() };
         let measured = format!("measured {}", self.change(measured));
-        if (found.low, found.high) == (None, None) && is_of_streams {
+        if (found.low, found.high) == (None, None) && self.is_about_streams() {
             return format!("{measured}, without an interval: streams need several runs on a side");
         }
         // Of goodput, a smaller share is worse.
         let ends = if self.is_about_goodput() { [found.high, found.low] } else { [found.low, found.high] };
         let [low, high] = ends.map(|end| end.map_or("unknown".to_owned(), |end| self.change(end)));
-        let measured = format!("{measured}, {} interval {low} … {high}", in_percent(confidence));
+        let measured = format!("{measured}, {} interval {low} … {high}", in_percent(comparison.confidence));
         match state {
             GateState::Holds | GateState::Fails => measured,
             GateState::Open => format!("{measured}; more or longer runs narrow it"),

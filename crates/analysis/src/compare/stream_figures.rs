@@ -3,7 +3,7 @@
 use truetail_run::{Findings, LlmFacts, Run, StreamFacts};
 
 use super::estimate::RunEstimate;
-use crate::gates::{bounds_of_goodput, bounds_of_quantile};
+use crate::gates::{bounds_of_goodput, bounds_of_quantile, ends_on_time};
 use crate::streams::StreamMetric;
 use crate::support::QUANTILES;
 
@@ -16,13 +16,17 @@ pub struct StreamFigures {
     pub(super) output_tokens_per_second: Option<RunEstimate>,
     /// `None` without objectives of each request.
     pub(super) goodput: Option<GoodputFigure>,
+    /// The kernel said when events came. Otherwise, truetail may have read any of them late.
+    pub(super) has_kernel_times: bool,
 }
 
 /// Goodput of one run.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct GoodputFigure {
-    /// The objectives of each request.
+    /// The objectives of each request, sorted.
     pub(super) objectives: Vec<String>,
+    /// Number of planned requests, at least 1.
+    pub(super) planned: u64,
     /// The measured share of planned requests, in [0, 1].
     pub(super) share: f64,
     /// The lowest possible share.
@@ -41,6 +45,7 @@ impl StreamFigures {
             times: StreamMetric::ALL.into_iter().filter(is_measured).map(of).collect(),
             output_tokens_per_second: streams.llm.as_ref().and_then(|llm| output_tokens_per_second(run, llm)),
             goodput: goodput(run, findings),
+            has_kernel_times: ends_on_time(run),
         })
     }
 
@@ -84,8 +89,11 @@ fn goodput(run: &Run, findings: &Findings) -> Option<GoodputFigure> {
     let found = findings.stream.as_ref()?.llm.as_ref()?.goodput.as_ref()?;
     let share = found.share?;
     let (lowest, highest) = bounds_of_goodput(run, findings)?;
+    let mut objectives = found.slo.clone();
+    objectives.sort_unstable();
     Some(GoodputFigure {
-        objectives: found.slo.clone(),
+        objectives,
+        planned: found.planned,
         share,
         lowest: lowest.min(share),
         highest: highest.clamp(share, 1.0),

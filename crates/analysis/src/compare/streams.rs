@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::estimate::{Interval, RunEstimate};
 use super::quantiles::{QuantileComparison, Ratio, compare_estimates_at};
-use super::ratio::{LogDifference, difference};
+use super::ratio::{RunShare, difference_of_shares};
 use super::stream_figures::{GoodputFigure, StreamFigures, quantiles};
 use crate::streams::StreamMetric;
 
@@ -21,6 +21,9 @@ pub struct StreamsComparison {
     /// True if the runs have different objectives of each request.
     #[serde(skip)]
     pub objectives_differ: bool,
+    /// True if the kernel said when events came in all runs.
+    #[serde(skip)]
+    pub has_kernel_times: bool,
 }
 
 /// Quantiles of a time of streams on both sides.
@@ -105,6 +108,7 @@ pub(super) fn compare_streams(a: &[&StreamFigures], b: &[&StreamFigures], confid
         output_tokens_per_second: rates(a).zip(rates(b)).map(|(a, b)| compare_rates(&a, &b, confidence)),
         goodput: goodputs.filter(has_same_objectives).map(|(a, b)| compare_shares(&a, &b, confidence)),
         objectives_differ,
+        has_kernel_times: a.iter().chain(b).all(|run| run.has_kernel_times),
     }
 }
 
@@ -151,14 +155,17 @@ fn compare_rates(a: &[RunEstimate], b: &[RunEstimate], confidence: f64) -> RateC
 
 /// Compares shares by their differences, because a share may be 0.
 fn compare_shares(a: &[GoodputFigure], b: &[GoodputFigure], confidence: f64) -> ShareComparison {
-    let of = |side: &[GoodputFigure], share: fn(&GoodputFigure) -> f64| {
-        side.iter().map(|run| (share(run), Interval::default())).collect::<Vec<_>>()
+    type Share = fn(&GoodputFigure) -> f64;
+    let of = |side: &[GoodputFigure], share: Share| {
+        side.iter().map(|run| RunShare { share: share(run), planned: run.planned }).collect::<Vec<_>>()
+    };
+    let interval = |of_a: Share, of_b: Share| {
+        difference_of_shares(&of(a, of_a), &of(b, of_b), confidence).map_or(Interval::default(), |found| found.interval)
     };
     let mean = |side: &[GoodputFigure]| side.iter().map(|run| run.share).sum::<f64>() / side.len() as f64;
-    let interval = |found: Option<LogDifference>| found.map_or(Interval::default(), |found| found.interval);
-    let measured = interval(difference(&of(a, |run| run.share), &of(b, |run| run.share), confidence));
-    let lowest = interval(difference(&of(a, |run| run.highest), &of(b, |run| run.lowest), confidence));
-    let highest = interval(difference(&of(a, |run| run.lowest), &of(b, |run| run.highest), confidence));
+    let measured = interval(|run| run.share, |run| run.share);
+    let lowest = interval(|run| run.highest, |run| run.lowest);
+    let highest = interval(|run| run.lowest, |run| run.highest);
     let low = measured.low.zip(lowest.low).map(|(one, other)| one.min(other).max(-1.0));
     let high = measured.high.zip(highest.high).map(|(one, other)| one.max(other).min(1.0));
     ShareComparison {

@@ -42,6 +42,7 @@ pub(crate) use grammar::{percent, quantile_and_share, quantile_named};
 pub(crate) use load_effects::LoadEffects;
 pub(crate) use polarity::{mirrored, wrong_polarity};
 pub(crate) use streams::{bounds_of_goodput, bounds_of_quantile};
+pub(crate) use times::ends_on_time;
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};

@@ -34,7 +34,8 @@ fn known(streams: &StreamFacts, metric: StreamMetric, statistic: Statistic) -> E
 
 /// Returns the bounds of a quantile in nanoseconds: what the generator added, and values about which nothing is known,
 /// may have moved it that far. Effects of the generator on the load are left out. `None` if the run says nothing about
-/// the quantile. The bounds lie within those of a gate, because pauses and late starts move few of the values.
+/// the quantile. Pauses and late starts move few of the values, so most bounds lie within those of a gate. Bounds of
+/// gaps also allow for gaps that a pause made shorter, and for gaps between events that were read at once after it.
 pub(crate) fn bounds_of_quantile(run: &Run, metric: StreamMetric, q: f64) -> Option<(f64, f64)> {
     let streams = run.facts.stream.as_ref()?;
     let Evidence { measured, bounds: Bounds { low, high }, .. } =
@@ -42,8 +43,12 @@ pub(crate) fn bounds_of_quantile(run: &Run, metric: StreamMetric, q: f64) -> Opt
     if measured == Measured::Nothing {
         return None;
     }
+    let untold = untold(streams, metric).map_or(0, |(untold, _)| untold);
+    if metric.is_gap() && ends_on_time(run) && stream_lateness::changed_by_pauses(run, streams) > 0 {
+        return Some(stream_lateness::bounds_of_gap(run, streams, metric, q, untold));
+    }
     let pushes = streams.reading.kind == StreamKind::Pushes;
-    if pushes || !ends_on_time(run) || own_failures(run) > 0 || untold(streams, metric).is_some() {
+    if pushes || !ends_on_time(run) || own_failures(run) > 0 || untold > 0 {
         return Some((low, high));
     }
     let of_ranks = stream_lateness::bounds(run, streams, metric, q);

@@ -62,7 +62,7 @@ impl Generator {
 }
 
 /// Returns true if no time includes a wait until the generator read the answer.
-pub(super) fn ends_on_time(run: &Run) -> bool {
+pub(crate) fn ends_on_time(run: &Run) -> bool {
     let stamped = |generator: &GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
     match &run.facts.source {
         RunSource::Simulator | RunSource::Callable | RunSource::Import { .. } => true,

@@ -6,8 +6,8 @@ use truetail_analysis::compare::{
 use truetail_analysis::{StreamMetric, findings};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    GateState, LlmApi, LlmFacts, Run, SloCounts, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
-    StreamTimes, TokenCounts,
+    EndClock, GateState, GeneratorStats, LlmApi, LlmFacts, Run, RunSource, SloCounts, StreamFacts, StreamKind,
+    StreamReading, StreamTally, StreamTime, StreamTimes, TokenCounts,
 };
 
 use crate::support::{queue, simulated, with_pause};
@@ -176,6 +176,33 @@ fn gaps_that_no_event_ended_bound_the_ratio() {
     assert_eq!((p99.difference, p99.ratio_high), (Difference::CannotTell, None), "{p99:?}");
 }
 
+/// Both values are known, and only the interval is not. The condition says why.
+#[test]
+fn a_condition_without_an_interval_has_the_true_reason() {
+    let run = simulated(&queue(0.5, 1));
+    let message = |metric: &str, change: &dyn Fn(&mut Run)| {
+        let found = compared(&side(&run, OF_A, 1.0, change), &side(&run, OF_B, 1.0, change));
+        let gate = format!("{metric} p99 worse than 10%").parse::<CompareGate>().unwrap().judge(&found);
+        assert_eq!(gate.state, GateState::Open, "{gate:?}");
+        gate.message
+    };
+    let unstamped = |run: &mut Run| {
+        run.facts.source = RunSource::Sockets;
+        run.facts.generator = Some(GeneratorStats { end_clock: EndClock::User, ..GeneratorStats::default() });
+    };
+    let cut = |run: &mut Run| {
+        let cut = run.snapshot.tally.planned / 20;
+        streams(run).times.get_mut(StreamTime::EventGapCensored).record_n(Nanos::from_millis(500), cut);
+    };
+    let short = |run: &mut Run| streams(run).times = StreamTimes::default();
+    let late = message("event-gap", &unstamped);
+    assert!(late.starts_with("no interval: the kernel did not say when events came"), "{late}");
+    let bounds = message("event-gap", &cut);
+    assert!(bounds.starts_with("no interval: streams were cut, or times are missing"), "{bounds}");
+    let nothing = message("event-gap", &short);
+    assert!(nothing.starts_with("no interval: a run is too short for this percentile"), "{nothing}");
+}
+
 /// One pause of 600 ms delays few of 6 000 starts and gaps. If it might have delayed any, nothing could be told.
 #[test]
 fn a_pause_of_the_generator_moves_a_percentile_by_a_few_ranks() {
@@ -190,6 +217,40 @@ fn a_pause_of_the_generator_moves_a_percentile_by_a_few_ranks() {
         assert_eq!(paused.difference, Difference::Slower, "{metric:?} {paused:?}");
         assert!(paused.ratio_low < clean.ratio_low && paused.ratio_high >= clean.ratio_high, "{clean:?} {paused:?}");
     }
+    // The pause may have made a gap shorter: its end was read late, and the next event was not.
+    for metric in [StreamMetric::ContentGap, StreamMetric::EventGap, StreamMetric::LongestGap] {
+        let [clean, paused] = [&clean, &paused].map(|found| at(found, metric, 0.5));
+        assert!(paused.ratio_high > clean.ratio_high, "{metric:?} {clean:?} {paused:?}");
+    }
+}
+
+/// After a pause, events that came during it are read at once, and the gaps between them have no value. Without a pause
+/// the service sent these events together.
+#[test]
+fn gaps_that_a_pause_may_have_lost_count_among_the_smallest() {
+    let run = simulated(&queue(0.5, 1));
+    let paused = with_pause(&run, Timestamp(20_000_000_000), Nanos::from_millis(600));
+    let fast = side(&run, OF_A, 1.0, |_| {});
+    let with_lost = |first: &Run, lost: u64| {
+        let mut slow = side(&run, OF_B, 1.2, |_| {});
+        slow[0] = of_llm(first, 1.2 * OF_B[0]);
+        streams(&mut slow[0]).coalesced_gaps = lost;
+        llm(&mut slow[0]).coalesced_content_gaps = lost;
+        compared(&fast, &slow)
+    };
+    for metric in [StreamMetric::EventGap, StreamMetric::ContentGap] {
+        // As many gaps as have a value, and the median may be any of them.
+        for (first, expected) in [(&run, Difference::Slower), (&paused, Difference::NoDifferenceShown)] {
+            let p50 = at(&with_lost(first, 6_000), metric, 0.5);
+            assert_eq!(p50.difference, expected, "{metric:?} {p50:?}");
+        }
+        let few = at(&with_lost(&paused, 60), metric, 0.5);
+        let none = at(&with_lost(&paused, 0), metric, 0.5);
+        assert_eq!(few.difference, Difference::Slower, "{few:?}");
+        assert!(few.ratio_low < none.ratio_low && few.ratio_high > none.ratio_high, "{none:?} {few:?}");
+    }
+    let longest = [0, 6_000].map(|lost| at(&with_lost(&paused, lost), StreamMetric::LongestGap, 0.5));
+    assert_eq!(longest[0], longest[1], "each stream has one");
 }
 
 #[test]
@@ -263,11 +324,36 @@ fn goodput_is_compared_by_its_difference() {
     // A fifth of the answers may have met the objectives.
     let found = share(&side(&run, OF_B, 1.0, met(80, 20)));
     assert_eq!(found.change, Change::NoDifferenceShown, "{found:?}");
+    let both = |objectives: [&'static str; 2]| {
+        let change = move |run: &mut Run| {
+            llm(run).slo.as_mut().expect("objectives").objectives = objectives.map(str::to_owned).to_vec();
+        };
+        side(&run, OF_A, 1.0, change)
+    };
+    let found = compared(&both(["ttft < 1s", "tpot < 1s"]), &both(["tpot < 1s", "ttft < 1s"]));
+    assert!(found.streams.is_some_and(|streams| streams.goodput.is_some()), "their order means nothing");
     let stricter = |run: &mut Run| llm(run).slo.as_mut().expect("objectives").objectives[0] = "ttft < 1ms".to_owned();
     let found = compared(&good, &side(&run, OF_B, 1.0, stricter));
     let streams = found.streams.as_ref().expect("streams");
     assert_eq!((streams.goodput, streams.objectives_differ), (None, true));
     assert_eq!(state(&found, "goodput worse than 2%"), GateState::Open);
+}
+
+/// Two runs of 20 requests that all met the objectives are a matter of chance with a true share of 95 % as well.
+#[test]
+fn goodput_of_short_runs_has_the_chance_within_them() {
+    let run = simulated(&queue(0.5, 1));
+    let met = |met: u64| {
+        let change = move |run: &mut Run| {
+            streams(run).tally = StreamTally { planned: 20, complete: 20, ..StreamTally::default() };
+            llm(run).slo.as_mut().expect("objectives").met = met;
+        };
+        side(&run, OF_A, 1.0, change)[..2].to_vec()
+    };
+    for (of_b, expected) in [(20, GateState::Open), (19, GateState::Open), (0, GateState::Fails)] {
+        let found = compared(&met(20), &met(of_b));
+        assert_eq!(state(&found, "goodput worse than 2%"), expected, "{of_b} of 20: {:?}", found.streams);
+    }
 }
 
 #[test]

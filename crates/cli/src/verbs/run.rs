@@ -26,7 +26,7 @@ pub(super) fn run(args: RunArgs) -> Result<ExitCode> {
 /// with a signal that came before the load.
 pub(super) fn offer(args: RunArgs, turns: Option<&Turns>) -> Result<ControlFlow<i32, Delivered>> {
     let screen = args.screen;
-    let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref())?;
+    let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref(), &args.gates.per_request())?;
     let mut resolved = setup::resolve(args)?;
     let printed = match resolved.printing.result {
         Printed::Json if turns.is_some() => Printed::Elsewhere,

@@ -51,7 +51,7 @@ fn check(runs: &[(String, RunArgs)]) -> Result<()> {
     for (name, run) in runs {
         let of_run = |error: CliError| CliError { message: format!("[run.{name}]: {}", error.message), ..error };
         one_at_a_time(run).map_err(of_run)?;
-        Baseline::resolve(run.baseline.clone(), run.out.as_deref()).map_err(of_run)?;
+        Baseline::resolve(run.baseline.clone(), run.out.as_deref(), &run.gates.per_request()).map_err(of_run)?;
         let mut stood_in = run.clone();
         setup::stand_in(&mut stood_in).map_err(of_run)?;
         let resolved = resolve::run::resolve(stood_in).map_err(of_run)?;

@@ -99,10 +99,28 @@ fn a_run_without_the_figure_is_one_line() {
         (&["--baseline-fail-if", "ttft p99 worse than 10%"][..], "needs times of language models"),
         (&["--baseline-fail-if", "event-gap p50 worse than 10%"], "needs --stream or --llm"),
     ] {
-        let run = ["run", url, "-r", "50", "-n", "20", "--quiet", "--baseline", "a"];
+        let run = ["run", url, "-r", "50", "-n", "20", "--quiet", "--baseline", "."];
         let output = dir.truetail(&[&run[..], arguments].concat());
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
         assert!(output.stderr.contains(part), "{output:?}");
+    }
+}
+
+/// A single baseline run gives streams no interval, and `--write-baseline` saves no more than one.
+#[test]
+fn a_single_baseline_run_is_refused_for_streams_before_the_load() {
+    let dir = TestDir::new();
+    save(&dir, "a", "10ms", 1);
+    let run = ["run", "http://127.0.0.1:9/", "-r", "50", "-n", "20", "--quiet", "--stream", "sse"];
+    let condition = ["--baseline-fail-if", "event-gap p50 worse than 10%"];
+    for (baseline, part) in [
+        (&["--baseline", "a"][..], "streams need several baseline runs, and a is one"),
+        (&["--baseline", "new", "--write-baseline"], "and --write-baseline saves one"),
+    ] {
+        let output = dir.truetail(&[&run[..], baseline, &condition].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(output.stderr.contains(part) && output.stderr.contains("give --baseline NEW"), "{output:?}");
+        assert!(!dir.path().join("new").exists() && dir.runs().is_empty(), "{output:?}");
     }
 }
 
@@ -182,13 +200,24 @@ fn ab_compares_models() {
 fn a_baseline_of_a_model_is_compared_with_a_run() {
     let dir = TestDir::new();
     let (_server, url) = model(&dir);
+    let goodput = ["--baseline", "base", "--baseline-fail-if", "goodput worse than 50%"];
     for name in ["base/1", "base/2"] {
         std::fs::create_dir_all(dir.path().join("base")).expect("a folder");
-        let saved = dir.truetail(&[&["run", &url, "--out", name], &LOAD[..]].concat());
+        // The second run is added to a single one, and so may leave the condition open.
+        let run = ["run", &url, "--out", name, "--slo", "tpot < 1h"];
+        let saved = dir.truetail(&[&run[..], &LOAD, &goodput].concat());
         assert!(dir.path().join(name).join("run.json").is_file(), "{saved:?}");
     }
-    let baseline = ["--baseline", "base", "--baseline-fail-if", "ttft p50 worse than 100000%"];
+    let output = dir.truetail(&[&["run", &url, "--no-save"], &LOAD[..], &goodput].concat());
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+    let differ = "are 'tpot < 1h', 'ttft < 1h' in the baseline base/1 and 'ttft < 1h' in this run";
+    assert!(output.stderr.contains(differ), "{output:?}");
+    // The same objectives in another order are the same.
+    let other_order = ["--slo", "tpot < 1h", "--baseline-fail-if", "ttft p50 worse than 100000%"];
+    let baseline = [&goodput[..], &other_order].concat();
     let output = dir.truetail(&[&["run", &url, "--no-save"], &LOAD[..], &baseline].concat());
+    assert!(output.stdout.contains("goodput worse than 50%"), "{output:?}");
+    assert!(!output.stdout.contains("different objectives"), "{output:?}");
     let is_compared = !output.stdout.contains("Not compared:");
     // On a machine that stalls, a run may be INVALID and is not compared.
     assert!(!is_compared || output.stdout.contains("TTFT p50"), "{output:?}");

@@ -121,6 +121,25 @@ fn pushes_are_the_events_of_a_stream_beside_messages() {
 }
 
 #[test]
+fn ab_compares_pushes() {
+    let [a, b] = [Feed::start(false), Feed::start(false)];
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
+    let load =
+        ["ab", &a.url, &b.url, "-r", "50", "-d", "1s", "-c", "3", "--framing", "line", "--data", "{\"id\":{{seq}}}"];
+    let more = ["--match", "json:/id", "--subscribe", subscribe, "--quiet", "--rounds", "2", "--anyway", "--json"];
+    let gate = ["--out", "out", "--fail-if", "event-gap p50 worse than 100000%"];
+    let output = dir.truetail(&[&load[..], &more, &gate].concat());
+    let json = output.json();
+    let times = json["streams"]["times"].as_array().expect("times of pushes");
+    assert!(times.iter().any(|time| time["metric"] == "event-gap"), "{json}");
+    assert_eq!(json["gates"][0]["text"], "event-gap p50 worse than 100000%", "{json}");
+    let of_models = ["--fail-if", "ttft p50 worse than 5%"];
+    let refused = dir.truetail(&[&load[..], &more, &of_models].concat());
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{refused:?}");
+}
+
+#[test]
 fn channels_that_the_feed_closes_are_lost_streams() {
     let feed = Feed::start(true);
     let dir = TestDir::new();

@@ -19,7 +19,6 @@ use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, resolve};
-use crate::resolve::stream;
 use crate::stages::{Judged, Prepared, Turns, name_of, preflight};
 use crate::verbs::comparison;
 use crate::verbs::named_run::Named;
@@ -50,7 +49,6 @@ impl<'a> Runner<'a> {
         let of_second = args.run.run_args(&args.b, &[])?;
         refuse_once(of_second.feed, "ab")?;
         refuse_objectives_of_runs(&of_second.gates)?;
-        let reading = stream::reading(&of_second.streams);
         let has_objectives = !of_second.gates.per_request().is_empty();
         let mut second = resolve(of_second)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
@@ -58,7 +56,7 @@ impl<'a> Runner<'a> {
         let offered = first.plan.offered();
         let planned = PlannedRun {
             asks_again: sessions.is_some_and(FlowRun::asks_again),
-            ..PlannedRun::new(&first.plan.workload, &offered, false, reading)
+            ..PlannedRun::new(&first.plan.workload, &offered, false, first.observed.reading())
         };
         baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned, has_objectives)?;
         // Each run has its own preflight. B has one here as well, so that its mistakes show before A runs.
