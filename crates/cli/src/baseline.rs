@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use truetail_analysis::compare::{CompareGate, StreamFigures, compare, objections};
 use truetail_analysis::gates::{self, PlannedRun, RunOutcome};
 use truetail_report::CompareReport;
-use truetail_run::{Findings, GateFinding, GateState, Run, folder};
+use truetail_run::{Findings, GateFinding, GateState, OfferedLoad, Run, folder};
 use truetail_stream::Objective;
 
 use crate::args::baseline::BaselineArgs;
@@ -35,7 +35,7 @@ struct BaselineRun {
 
 impl Baseline {
     /// Loads the baseline, so that its errors show before anything is sent. Returns `None` without `--baseline`.
-    /// `objectives` are those of each request of the run.
+    /// `objectives` are for each request of the run.
     ///
     /// # Errors
     /// If the baseline cannot be read, is not a run, or can never decide a condition. If an option needs a baseline and
@@ -70,6 +70,20 @@ impl Baseline {
             OutputFolder::check(&SaveTo::Folder(path.clone()))?;
         }
         Ok(Some(Baseline { path, runs, gates: args.baseline_fail_if, write: args.write_baseline }))
+    }
+
+    /// Returns a note if the prompts of this load, each of them different, are those of a run of the baseline.
+    pub(crate) fn note_on_prompts(&self, offered: &OfferedLoad) -> Option<String> {
+        let seed = offered.values_seed?;
+        let seed_of = |old: &BaselineRun| old.run.facts.offered.values_seed;
+        let same = self.runs.iter().find(|old| seed_of(old) == Some(seed))?;
+        let is_free = |other: &u64| !self.runs.iter().any(|old| seed_of(old) == Some(*other));
+        let other = (1..).find(is_free)?;
+        let name = &same.name;
+        Some(format!(
+            "--cache-bust sends the prompts of the baseline {name} again, because both have the seed {seed}: a server that has run \
+             since then may have them in its cache, which makes answers faster; another seed, such as --seed {other}, sends others"
+        ))
     }
 
     /// Compares a run with the baseline, and adds the outcome of the conditions to the gates of the run. Without a

@@ -218,6 +218,7 @@ impl Plan {
             url: Some(self.target.url()),
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: self.target.requests().mix(),
+            values_seed: self.target.requests().values_seed(),
             http2: (self.target.protocol().http_version() == Some(HttpVersion::Http2))
                 .then_some(Http2Config { max_streams: self.max_streams }),
             messages: match self.target.protocol() {

@@ -63,8 +63,16 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
 }
 
 /// Members whose texts are prompts, and members whose texts a server puts in front of them.
-const PROMPT_MEMBERS: [&[&[u8]]; 2] =
-    [&[b"content", b"prompt", b"input", b"inputs", b"text"], &[b"system", b"instructions"]];
+const PROMPT_MEMBERS: [&[&[u8]]; 2] = [
+    &[b"content", b"prompt", b"input", b"inputs", b"text"],
+    &[b"system", b"instructions", b"systemInstruction", b"system_instruction"],
+];
+
+/// Number of the system prompts in [`PROMPT_MEMBERS`].
+const SYSTEM: usize = 1;
+
+/// Members whose values hold no prompt.
+const OTHER_MEMBERS: [&[u8]; 3] = [b"metadata", b"prediction", b"tools"];
 
 /// The next text in a body, if it is the value of a member with this number in [`PROMPT_MEMBERS`].
 #[derive(Clone, Copy)]
@@ -75,11 +83,31 @@ enum Expected {
     Item(usize),
 }
 
+/// The value of a member, with all that it holds: the depth of the member, inside of its value.
+#[derive(Clone, Copy, Default)]
+struct Inside(Option<usize>);
+
+impl Inside {
+    fn is_inside(self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Begins at the colon of a member at `depth`.
+    fn enter(&mut self, depth: usize) {
+        self.0.get_or_insert(depth);
+    }
+
+    /// Ends at a `byte` outside of texts, if it ends the member. `depth` is the one after it.
+    fn pass(&mut self, byte: u8, depth: usize) {
+        self.0 = self.0.filter(|member| depth > *member || (depth == *member && byte != b','));
+    }
+}
+
 /// Puts `prefix`, which needs no escapes, in front of the first prompt in the body of a request to a language model,
-/// and in front of a system prompt beside it. If the prompt is a list of texts, each of them gets it.
+/// and in front of the first text of a system prompt beside it. If the prompt is a list of texts, each of them gets it.
 ///
 /// # Errors
-/// There is no prompt in the body.
+/// There is no prompt in the body, or a row is the whole system prompt.
 pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(body.len() + 2 * prefix.len());
     let mut position = JsonPosition::default();
@@ -88,9 +116,13 @@ pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, S
     let mut last: &[u8] = b"";
     let mut expected = Expected::NoPrompt;
     let mut found = [false; PROMPT_MEMBERS.len()];
+    let mut system = Inside::default();
+    let mut other = Inside::default();
+    let mut has_system_of_row = false;
     let mut at = 0;
     while at < body.len() {
         if let Some(placeholder) = ahead.next_if(|placeholder| placeholder.start == at) {
+            has_system_of_row |= system.is_inside() && !position.is_in_text;
             out.extend_from_slice(&body[at..placeholder.end]);
             at = placeholder.end;
             continue;
@@ -98,6 +130,10 @@ pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, S
         let was_in_text = position.is_in_text;
         position.step(body[at]);
         out.push(body[at]);
+        if !was_in_text {
+            system.pass(body[at], position.depth);
+            other.pass(body[at], position.depth);
+        }
         expected = match (was_in_text, position.is_in_text, body[at], expected) {
             (false, true, _, expected) => {
                 begin = at + 1;
@@ -113,7 +149,15 @@ pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, S
             }
             (false, false, b':', _) => {
                 let member = PROMPT_MEMBERS.iter().position(|names| names.contains(&last));
-                member.filter(|member| !found[*member]).map_or(Expected::NoPrompt, Expected::Value)
+                if member == Some(SYSTEM) {
+                    system.enter(position.depth);
+                }
+                if OTHER_MEMBERS.contains(&last) {
+                    other.enter(position.depth);
+                }
+                let member = member.map(|member| if system.is_inside() { SYSTEM } else { member });
+                let next = member.filter(|member| !other.is_inside() && !found[*member]);
+                next.map_or(Expected::NoPrompt, Expected::Value)
             }
             (false, false, b'[', Expected::Value(member)) => Expected::Item(member),
             (false, false, b',', Expected::Item(member)) => Expected::Item(member),
@@ -122,6 +166,11 @@ pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, S
             (true, true, _, expected) => expected,
         };
         at += 1;
+    }
+    if has_system_of_row && !found[SYSTEM] {
+        return Err("a row that is the whole system prompt stays as it is, and a server puts it in front of all prompts; write it \
+                    as a text, such as {\"system\": \"{{system}}\"}"
+            .to_owned());
     }
     if found.contains(&true) {
         return Ok(out);
@@ -216,15 +265,46 @@ mod tests {
                 r#"{"text":{"format":{"type":"text"}},"input":[{"role":"user","content":"<>a"}]}"#,
             ),
             (r#"{"content":null,"inputs":"a"}"#, r#"{"content":null,"inputs":"<>a"}"#),
+            // System prompts after the messages, as blocks: a server puts them first.
+            (
+                r#"{"messages":[{"content":"a"}],"system":[{"type":"text","text":"s"},{"text":"t"}],"text":"b"}"#,
+                r#"{"messages":[{"content":"<>a"}],"system":[{"type":"text","text":"<>s"},{"text":"t"}],"text":"b"}"#,
+            ),
+            (
+                r#"{"contents":[{"parts":[{"text":"a"}]}],"systemInstruction":{"parts":[{"text":"s"}]}}"#,
+                r#"{"contents":[{"parts":[{"text":"<>a"}]}],"systemInstruction":{"parts":[{"text":"<>s"}]}}"#,
+            ),
+            (
+                r#"{"system_instruction":{"parts":{"text":"s"}},"contents":[{"parts":{"text":"a"}}]}"#,
+                r#"{"system_instruction":{"parts":{"text":"<>s"}},"contents":[{"parts":{"text":"<>a"}}]}"#,
+            ),
+            (r#"{"system":[],"prompt":"a"}"#, r#"{"system":[],"prompt":"<>a"}"#),
+            (r#"{"system":"{{s}}","messages":{{m}}}"#, r#"{"system":"<>{{s}}","messages":{{m}}}"#),
+            // Neither is a prompt.
+            (
+                r#"{"metadata":{"text":"x","system":"y"},"tools":[{"examples":[{"input":"z"}]}],"prompt":"a"}"#,
+                r#"{"metadata":{"text":"x","system":"y"},"tools":[{"examples":[{"input":"z"}]}],"prompt":"<>a"}"#,
+            ),
+            (
+                r#"{"messages":[{"metadata":{"text":"x"},"content":"a"}]}"#,
+                r#"{"messages":[{"metadata":{"text":"x"},"content":"<>a"}]}"#,
+            ),
         ] {
             let found = with_prompt_prefix(body.as_bytes(), "<>").map(|body| String::from_utf8(body).unwrap());
             assert_eq!(found.as_deref(), Ok(expected), "{body}");
         }
-        for body in [r#"{{body}}"#, r#"{"messages":{{messages}}}"#, r#"{"prompt":[1,2]}"#, r#"{"a":"prompt"}"#, ""] {
-            assert!(
-                with_prompt_prefix(body.as_bytes(), "<>").is_err_and(|error| error.contains("no prompt")),
-                "{body}"
-            );
+        for (body, says) in [
+            (r#"{{body}}"#, "no prompt"),
+            (r#"{"messages":{{messages}}}"#, "no prompt"),
+            (r#"{"prompt":[1,2]}"#, "no prompt"),
+            (r#"{"a":"prompt"}"#, "no prompt"),
+            ("", "no prompt"),
+            (r#"{"metadata":{"text":"a"},"messages":{{messages}}}"#, "no prompt"),
+            (r#"{"messages":[{"content":"a"}],"system":{{s}}}"#, "whole system prompt"),
+            (r#"{"system":[{{s}}],"prompt":"a"}"#, "whole system prompt"),
+        ] {
+            let found = with_prompt_prefix(body.as_bytes(), "<>");
+            assert!(found.as_ref().is_err_and(|error| error.contains(says)), "{body}: {found:?}");
         }
     }
 

@@ -79,7 +79,7 @@ pub(crate) fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
 /// run out.
 ///
 /// # Errors
-/// With `--feed once` in a partly open load without a flow.
+/// With `--feed once` in a partly open load without a flow, or with users over time.
 pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut Workload) -> Result<Option<String>> {
     let is_once = args.feed == Some(FeedName::Once);
     if rows == 0 || args.feed == Some(FeedName::Random) {
@@ -88,6 +88,12 @@ pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut W
     if is_once && !has_flow && matches!(workload.model, LoadModel::PartlyOpen { .. }) {
         let help = "write the session as a flow, in which a row belongs to a session (--flow)";
         return Err(usage_error(format!("--feed once and --model partly-open contradict each other: {help}")));
+    }
+    if let Some(users) = workload.model.users().filter(|users| is_once && !users.is_constant()) {
+        return Err(usage_error(format!(
+            "--feed once and --users {users} contradict each other: rows are dealt out to users, and one who leaves could not use \
+             up the rest; leave --feed once out: the load ends with the stages, or after -d TIME"
+        )));
     }
     // Distinct prompts are in no cache.
     let may_be_cached = args.streams.llm.is_some() && !args.streams.cache_bust;

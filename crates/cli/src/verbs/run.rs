@@ -27,7 +27,11 @@ pub(super) fn run(args: RunArgs) -> Result<ExitCode> {
 pub(super) fn offer(args: RunArgs, turns: Option<&Turns>) -> Result<ControlFlow<i32, Delivered>> {
     let screen = args.screen;
     let baseline = Baseline::resolve(args.baseline.clone(), args.out.as_deref(), &args.gates.per_request())?;
+    let has_distinct_prompts = args.streams.cache_bust;
     let mut resolved = setup::resolve(args)?;
+    if let Some(baseline) = baseline.as_ref().filter(|_| has_distinct_prompts) {
+        resolved.notes.extend(baseline.note_on_prompts(&resolved.plan.offered()));
+    }
     let printed = match resolved.printing.result {
         Printed::Json if turns.is_some() => Printed::Elsewhere,
         printed => printed,

@@ -65,9 +65,11 @@ fn the_effect_of_a_command_is_measured_and_judged() {
     assert!((3_000_000_000..4_000_000_000).contains(&ns(&stall["at_ns"])), "{stall}");
     assert_eq!((&stall["name"], &stall["problem"]), (&touch.clone().into(), &Value::Null), "{stall}");
     assert_eq!(stall["state"], "recovered", "{stall}");
-    // 200 requests are due in the stall. On a busy machine the service may be slow for a little longer.
-    assert!((180..300).contains(&ns(&stall["harmed"])), "{stall}");
-    assert!((900_000_000..2_000_000_000).contains(&ns(&stall["recovery_ns"])), "{stall}");
+    // 200 requests are due in the stall of a second. Requests of its last part end within the limit, which is higher if
+    // the service was slow before. On a busy machine it may stay slow for a little longer.
+    let slow_ns = 1_000_000_000_u64.saturating_sub(ns(&stall["limit_ns"]));
+    assert!((slow_ns / 5_000_000 * 9 / 10..300).contains(&ns(&stall["harmed"])), "{stall}");
+    assert!((slow_ns * 9 / 10..2_000_000_000).contains(&ns(&stall["recovery_ns"])), "{stall}");
     assert!(ns(&stall["recovery_low_ns"]) <= ns(&stall["recovery_high_ns"]), "{stall}");
     assert!(ns(&stall["peak_ns"]) >= 900_000_000, "{stall}");
     let failed = marks[1]["problem"].as_str().unwrap_or_else(|| panic!("{}", marks[1]));
@@ -91,7 +93,8 @@ fn a_command_that_is_due_after_the_run_is_not_started() {
     let load = ["run", &url, "-r", "100", "-d", "1s", "--quiet", "--json", "--no-save"];
     let output = dir.truetail(&[&load[..], &["--event", &touch, "--event-at", "30s"]].concat());
     let run: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
-    assert_eq!((output.code, &run["marks"]), (Some(0), &Value::Null));
+    output.assert_code(&run, 0);
+    assert_eq!(run["marks"], Value::Null);
     assert!(run["notes"].to_string().contains("1 of 1 commands were not started"), "{}", run["notes"]);
     assert!(!file.exists());
 }

@@ -216,6 +216,30 @@ fn prompts_that_cannot_be_made_distinct_are_refused() {
 }
 
 #[test]
+fn prompts_of_the_baseline_may_be_cached_and_a_note_says_so() {
+    let url = model(COUNTED);
+    let dir = TestDir::new();
+    run(&dir, &url, &["--cache-bust", "--out", "old"]);
+    assert_eq!(assert_complete(&dir.path().join("old"))["scenario"]["values_seed"], 1);
+    run(&dir, &url, &["--seed", "2", "--out", "plain"]);
+    assert_eq!(assert_complete(&dir.path().join("plain"))["scenario"].get("values_seed"), None);
+    let noted = |more: &[&str]| {
+        let output = run(&dir, &url, &[&["--json", "--no-save"][..], more].concat());
+        let notes = output.json()["notes"].to_string();
+        let says = "--cache-bust sends the prompts of the baseline old again, because both have the seed 1";
+        assert_eq!(notes.contains(says), output.stderr.contains(says), "before the load and in the result: {output:?}");
+        if notes.contains(says) {
+            assert!(notes.contains("such as --seed 2, sends others"), "{notes}");
+        }
+        notes.contains(says)
+    };
+    assert!(noted(&["--baseline", "old", "--cache-bust"]));
+    assert!(!noted(&["--baseline", "old", "--cache-bust", "--seed", "2"]), "other prompts");
+    assert!(!noted(&["--baseline", "plain", "--cache-bust", "--seed", "2"]), "the baseline had one prompt");
+    assert!(!noted(&["--baseline", "old"]), "this run has one prompt");
+}
+
+#[test]
 fn rows_that_are_used_again_may_be_cached_and_a_note_says_so() {
     let usage = "data: {\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\ndata: [DONE]\n\n";
     let url = model(usage);

@@ -35,4 +35,9 @@ impl RequestSet {
             hash: format!("{:016x}", self.hash()),
         })
     }
+
+    /// Returns the seed of the values that requests get when they begin; `None` if all were made before the run.
+    pub fn values_seed(&self) -> Option<u64> {
+        self.maker().map(|_| self.seed())
+    }
 }

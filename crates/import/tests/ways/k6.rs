@@ -174,6 +174,54 @@ fn users_who_come_and_go_are_stages() {
     }
 }
 
+/// A number or a list that is not read leaves no load that could be run by mistake.
+#[test]
+fn users_that_cannot_be_read_are_no_load() {
+    let stages = |count: usize| format!("stages: [{}]", "{ duration: '1s', target: 3 }, ".repeat(count));
+    for (options, remarks) in [
+        (
+            format!("scenarios: {{ shop: {{ executor: 'ramping-vus', startVUs: __ENV.N, {} }} }}", stages(2)),
+            &["# not read: startVUs, whose value only a run knows", "# not read: ? users, then to 3 in 1s, "][..],
+        ),
+        (format!("vus: __ENV.N, {}", stages(2)), &["# not read: vus, whose", "# not read: ? users, then to 3"]),
+        ("vus: __ENV.N, duration: '5s'".to_owned(), &["# not read: vus, whose", "# not read: ? users. Each"]),
+        (
+            stages(201),
+            &["# not read: 201 stages; a load has at most 200 here", "# not read: 1 user, then to 3 in 1s, "],
+        ),
+    ] {
+        let script = format!(
+            "import http from 'k6/http';
+            export const options = {{ {options} }};
+            export default function () {{ http.get('http://127.0.0.1:8080/a', {{ redirects: 0 }}); }}"
+        );
+        let load = load(&script);
+        let toml = file(&load, "truetail.toml");
+        assert!(!toml.contains("users = ") && toml.contains("flow = \"shop.hurl\"\n"), "{options}: {toml}");
+        remarks.iter().for_each(|remark| assert!(toml.contains(remark), "{remark}: {toml}"));
+    }
+    let most = load(&format!(
+        "import http from 'k6/http';
+        export const options = {{ {} }};
+        export default function () {{ http.get('http://127.0.0.1:8080/a', {{ redirects: 0 }}); }}",
+        stages(200)
+    ));
+    assert!(file(&most, "truetail.toml").contains("users = \"1..3/1s,3/1s,"), "{most:?}");
+}
+
+/// Too many stages of a rate would keep the last one that is read.
+#[test]
+fn too_many_stages_of_a_rate_are_no_load() {
+    let stages = "{ duration: '1s', target: 3 }, ".repeat(201);
+    let load = load(&format!(
+        "import http from 'k6/http';
+        export const options = {{ scenarios: {{ shop: {{ executor: 'ramping-arrival-rate', stages: [{stages}] }} }} }};
+        export default function () {{ http.get('http://127.0.0.1:8080/a'); }}"
+    ));
+    let toml = file(&load, "truetail.toml");
+    assert!(!toml.contains("profile = ") && toml.contains("# not read: stages, whose value"), "{toml}");
+}
+
 #[test]
 fn what_comes_before_the_load_needs_a_flow() {
     let load = load(

@@ -16,6 +16,11 @@ impl<N: Copy + Ord> ReadyQueue<N> {
         ReadyQueue(due.into())
     }
 
+    /// Makes room for `users`, so that the queue allocates nothing until it has more.
+    pub(super) fn make_room_for(&mut self, users: usize) {
+        self.0.reserve_exact(users.saturating_sub(self.0.len()));
+    }
+
     #[inline]
     pub(super) fn push(&mut self, at: Timestamp, user: N) {
         if self.0.back().is_none_or(|last| *last <= (at, user)) {
@@ -31,6 +36,12 @@ impl<N: Copy + Ord> ReadyQueue<N> {
         self.0.front().map(|(at, _)| *at)
     }
 
+    /// Returns the first user, with the due time.
+    #[inline]
+    pub(super) fn head(&self) -> Option<(Timestamp, N)> {
+        self.0.front().copied()
+    }
+
     pub(super) fn next(&self) -> Option<N> {
         self.0.front().map(|(_, user)| *user)
     }
@@ -38,6 +49,17 @@ impl<N: Copy + Ord> ReadyQueue<N> {
     #[inline]
     pub(super) fn pop(&mut self) -> Option<N> {
         self.0.pop_front().map(|(_, user)| user)
+    }
+}
+
+#[cfg(test)]
+impl<N: Copy> ReadyQueue<N> {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Timestamp, N)> {
+        self.0.iter().copied()
     }
 }
 

@@ -29,6 +29,10 @@ pub struct OfferedLoad {
     pub spacing: Option<String>,
     /// Seed of the spacing; `None` if nothing is random.
     pub seed: Option<u64>,
+    /// Seed of the values that requests get when they begin, such as the texts of `--cache-bust`; `None` if they get
+    /// none, and in flows. Requests with equal seeds are equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values_seed: Option<u64>,
     /// Length of the schedule: every intended start is earlier.
     pub duration_ns: Option<u64>,
     /// Highest number of arrivals.
@@ -82,6 +86,7 @@ impl OfferedLoad {
             profile: schedule.map(|schedule| schedule.profile.to_string()),
             spacing: schedule.map(|schedule| spacing_name(schedule.spacing).to_owned()),
             seed: model.seed(),
+            values_seed: None,
             duration_ns: model.horizon().duration.map(|duration| duration.0),
             requests: model.horizon().requests,
             users: model.users().map(Users::most),

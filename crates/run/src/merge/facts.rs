@@ -24,6 +24,9 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;
     }
+    if whole.offered.values_seed != part.offered.values_seed {
+        whole.offered.values_seed = None;
+    }
     if whole.command != part.command {
         whole.command = None;
     }

@@ -16,14 +16,15 @@ pub(super) struct Notes {
     seeds: Option<(Seeds, bool)>,
 }
 
-/// Seeds of the spacing, and of the choice of requests.
-type Seeds = (Option<u64>, Option<u64>);
+/// Seeds of the spacing, of the choice of requests, and of the values in them.
+type Seeds = [Option<u64>; 3];
 
 impl Notes {
     pub(super) fn add(&mut self, run: &Run) {
         count(&mut self.versions, &run.facts.version);
         count(&mut self.hosts, &run.facts.host);
-        let seeds = (run.facts.offered.seed, run.facts.offered.mix.as_ref().and_then(|mix| mix.seed));
+        let offered = &run.facts.offered;
+        let seeds = [offered.seed, offered.mix.as_ref().and_then(|mix| mix.seed), offered.values_seed];
         let (first, differ) = self.seeds.unwrap_or((seeds, false));
         self.seeds = Some((first, differ || seeds != first));
     }

@@ -38,6 +38,7 @@ fn stripe_differences(a: &Facts, b: &Facts) -> Option<(&'static str, String, Str
     let mix_seed = |facts: &Facts| facts.offered.mix.as_ref().and_then(|mix| mix.seed);
     differ("seed", &a.offered.seed, &b.offered.seed)
         .or_else(|| differ("scenario.mix.seed", &mix_seed(a), &mix_seed(b)))
+        .or_else(|| differ("scenario.values_seed", &a.offered.values_seed, &b.offered.values_seed))
         .or_else(|| differ("version", &a.version, &b.version))
         .or_else(|| differ("stripe.of", &x.of, &y.of))
         .or_else(|| differ("stripe.schedule", &x.schedule, &y.schedule))
@@ -50,7 +51,7 @@ fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
 /// Returns everything that must be equal, for fields that [`difference`] does not name.
 fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
-    OfferedLoad { seed: None, mix, ..offered.clone() }
+    OfferedLoad { seed: None, values_seed: None, mix, ..offered.clone() }
 }
 
 pub(super) fn differ<T: PartialEq + Serialize>(

@@ -131,6 +131,14 @@ fn different_seeds_leave_no_seed() {
     let merged = merge(vec![a, b]).unwrap().facts;
     assert_eq!((merged.offered.seed, merged.offered.mix.unwrap().seed), (Some(1), None));
     assert!(merged.notes.contains(&"the runs had different seeds".to_owned()));
+
+    let (mut a, mut b) = stripes_of_steady();
+    (a.facts.offered.values_seed, b.facts.offered.values_seed) = (Some(1), Some(1));
+    assert_eq!(merge(vec![a.clone(), b.clone()]).unwrap().facts.offered.values_seed, Some(1));
+    b.facts.offered.values_seed = Some(2);
+    let merged = merge(vec![a, b]).unwrap().facts;
+    assert_eq!(merged.offered.values_seed, None);
+    assert!(merged.notes.contains(&"the runs had different seeds".to_owned()));
 }
 
 #[test]

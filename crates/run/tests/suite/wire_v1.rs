@@ -38,6 +38,7 @@ fn shards_example() -> Run {
     run.facts.stripe = Some(StripeFacts { index: 2, of: 8, schedule: "0123456789abcdef".to_owned() });
     run.facts.start = Some(StartFacts { at_unix_ns: 1_750_000_000_000_000_000, late_ns: 123_456_789, missed: 12 });
     run.facts.offered.users_over_time = Some("10..200/60s".to_owned());
+    run.facts.offered.values_seed = Some(1);
     let shard = Shard {
         index: 1,
         started_at_unix_ns: Some(1_750_000_000_000_000_000),

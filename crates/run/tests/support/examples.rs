@@ -220,6 +220,7 @@ pub fn offered() -> OfferedLoad {
         profile: Some("1000/s".to_owned()),
         spacing: Some("even".to_owned()),
         seed: Some(1),
+        values_seed: None,
         duration_ns: Some(20_000_000_000),
         requests: None,
         users: None,

@@ -159,7 +159,7 @@ impl Group {
         // Users who join over time cannot share out a number of requests, and a ramp-up alone has no end.
         let over_time = stages.as_ref().filter(|_| seconds.is_some() && loops.is_none());
         let over_time = over_time.and_then(|_| format!("0..{}/{}", number_text(count), duration(ramp)).parse().ok());
-        load.users = Some(Users { count, stages, over_time });
+        load.users = Some(Users { count: Some(count), stages, over_time });
         load
     }
 }

@@ -166,6 +166,15 @@ impl Reader<'_> {
         result
     }
 
+    fn has(&self, key: &str) -> bool {
+        self.members.iter().any(|(known, value)| known == key && *value != Value::Undefined)
+    }
+
+    /// Returns a number of users, 1 unless the script has one; `None` if it cannot be read, which is a remark.
+    fn users_or_one(&mut self, key: &str) -> Option<f64> {
+        if self.has(key) { self.users(key) } else { Some(1.0) }
+    }
+
     fn users(&mut self, key: &str) -> Option<f64> {
         self.read(key, |value| value.number().filter(|users| *users >= 0.0 && users.fract() == 0.0))
     }
@@ -195,19 +204,23 @@ fn load_of(executor: &str, members: &Members) -> Load {
             profile.into_iter().for_each(|profile| reader.load.text("profile", &profile));
         }
         "ramping-vus" => {
-            let count = reader.users("startVUs").or_else(|| reader.users("vus")).unwrap_or(1.0);
+            let count = reader.users_or_one(if reader.has("startVUs") { "startVUs" } else { "vus" });
             let stages = members.iter().find(|(key, _)| key == "stages").map(|(_, stages)| stages);
-            let over_time = stages.and_then(|stages| profile(count, stages, 1.0)?.parse().ok());
+            let over_time = stages.and_then(|stages| profile(count?, stages, 1.0)?.parse().ok());
+            if let Some(listed) = stages.and_then(entries).filter(|listed| listed.len() > MAX_ENTRIES) {
+                let remark = format!("not read: {} stages; a load has at most {MAX_ENTRIES} here", listed.len());
+                reader.load.remarks.push(remark);
+            }
             reader.load.users = Some(Users { count, stages: Some(stages_text(stages)), over_time });
             let length = stages.and_then(length).into_iter();
             length.for_each(|length| reader.load.text("duration", &duration(length)));
         }
         "constant-vus" | "shared-iterations" | "per-vu-iterations" => {
-            let count = reader.users("vus").filter(|users| *users > 0.0).unwrap_or(1.0);
+            let count = reader.users_or_one("vus").map(|users| users.max(1.0));
             let iterations = reader.users("iterations");
             let is_once = !has("iterations") && (!has("duration") || executor != "constant-vus");
-            let each = if executor == "per-vu-iterations" { count } else { 1.0 };
-            if let Some(iterations) = iterations.or(is_once.then_some(1.0)) {
+            let each = if executor == "per-vu-iterations" { count } else { Some(1.0) };
+            if let Some((iterations, each)) = iterations.or(is_once.then_some(1.0)).zip(each) {
                 reader.load.keys.push(("requests", number_text(iterations * each)));
             }
             reader.load.users = Some(Users { count, stages: None, over_time: None });
@@ -217,13 +230,19 @@ fn load_of(executor: &str, members: &Members) -> Load {
     reader.load
 }
 
-/// Returns the stages of a rate, or of a number of users, as a profile: `5..30/5s,30/15s`.
+/// Returns the values of a list.
+fn entries(list: &Value) -> Option<&[Value]> {
+    if let Value::List(entries) = list { Some(entries) } else { None }
+}
+
+/// Returns the stages of a rate, or of a number of users, as a profile: `5..30/5s,30/15s`. Too many stages are none,
+/// because the last one would stay.
 fn profile(start: f64, stages: &Value, unit: f64) -> Option<String> {
-    let Value::List(stages) = stages else { return None };
+    let stages = entries(stages).filter(|stages| stages.len() <= MAX_ENTRIES)?;
     let rate = |number: f64| Some(number / unit).filter(|rate| rate.is_finite() && *rate >= 0.0);
     let mut from = rate(start)?;
     let mut parts = Vec::new();
-    for stage in stages.iter().take(MAX_ENTRIES) {
+    for stage in stages {
         let to = rate(stage.member("target")?.number()?)?;
         let length = stage.member("duration").and_then(seconds)?;
         // A stage of no length is a step.

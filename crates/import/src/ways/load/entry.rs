@@ -37,7 +37,8 @@ pub(in crate::ways) struct Load {
 /// Users, each with one session after the other.
 #[derive(Debug)]
 pub(in crate::ways) struct Users {
-    pub(in crate::ways) count: f64,
+    /// Their number, or the first one; `None` if it cannot be read.
+    pub(in crate::ways) count: Option<f64>,
     /// Their number over time in words, if it changes.
     pub(in crate::ways) stages: Option<String>,
     /// Their number over time as a run has it, if it changes and a run can have it.
@@ -83,10 +84,11 @@ impl Entry {
             && pause.is_none_or(|pause| !pause.contains(' '));
         let mut keys = request_keys(step).filter(|_| is_plain)?;
         keys.push(("model", quoted("closed")));
-        keys.push((
-            "users",
-            users.over_time.as_ref().map_or(number_text(users.count), |stages| quoted(&stages.to_string())),
-        ));
+        let number = match &users.over_time {
+            Some(stages) => quoted(&stages.to_string()),
+            None => number_text(users.count?),
+        };
+        keys.push(("users", number));
         keys.extend(pause.map(|pause| ("think-time", quoted(pause))));
         Some(keys)
     }
@@ -128,16 +130,19 @@ impl Entry {
 
     /// Returns comments about users, whose rate depends on how fast they are answered.
     fn about_users(&self, users: &Users) -> Vec<String> {
-        let count =
-            if users.count == 1.0 { "1 user".to_owned() } else { format!("{} users", number_text(users.count)) };
+        let count = match users.count {
+            Some(1.0) => "1 user".to_owned(),
+            Some(count) => format!("{} users", number_text(count)),
+            None => "? users".to_owned(),
+        };
         let stages = users.stages.as_ref().map_or_else(String::new, |stages| format!(", then {stages}"));
         let mut lines = vec![
             format!("not read: {count}{stages}. Each begins when its session before has ended, so the rate"),
             "depends on the server. Sessions of a flow arrive at a rate, which you choose: rate = \"10/s\"".to_owned(),
         ];
         let pause = self.session.pauses().filter(|pause| *pause > 0.0 && users.stages.is_none());
-        lines.extend(pause.map(|pause| {
-            let most = number_text((users.count / pause * 1000.0).round() / 1000.0);
+        lines.extend(pause.zip(users.count).map(|(pause, count)| {
+            let most = number_text((count / pause * 1000.0).round() / 1000.0);
             format!("Each pauses {} s in a session, so they begin at most {most} a second.", number_text(pause))
         }));
         lines
