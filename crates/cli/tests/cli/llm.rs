@@ -148,10 +148,11 @@ fn asked(more: &[&str]) -> Vec<String> {
     let arguments = ["run", &server.url, "-r", "20", "-n", "2", "--no-save", "--llm", "openai-chat"];
     let output = dir.truetail(&[&arguments[..], more].concat());
     assert!(output.stdout.contains("2 of 2 complete"), "{output:?}");
-    // The connection tried before the load sends no request.
+    // The connection tried before the load sends no request, so that no server has the first prompt in its cache.
     let mut asked: Vec<String> = server.asked.iter().filter(|asked| !asked.is_empty()).take(2).collect();
     asked.sort();
     assert_eq!(asked.len(), 2);
+    assert!(asked.iter().all(|text| !text.contains("truetail-preflight")), "{asked:?}");
     assert!(asked.iter().all(|text| text.contains("\r\nContent-Type: application/json\r\n")), "{asked:?}");
     asked.iter().map(|text| text.split_once("\r\n\r\n").expect("a body").1.to_owned()).collect()
 }

@@ -317,8 +317,8 @@ fn feed_once_is_refused_for_verbs_with_several_runs() {
 fn feed_once_is_refused_with_users_over_time() {
     let dir = TestDir::new();
     dir.file("rows.csv", "user,id\na,1\nb,2\n");
-    let load = ["run", "http://127.0.0.1:9/{{id}}", "--model", "closed", "--users", "steps:1/1s,2/1s"];
-    let output = dir.truetail(&[&load[..], &["--data-from", "rows.csv", "--feed", "once"]].concat());
+    let load = ["run", "http://127.0.0.1:9/{{id}}", "--model", "closed", "--data-from", "rows.csv", "--feed", "once"];
+    let output = dir.truetail(&[&load[..], &["--users", "steps:1/1s,2/1s"]].concat());
     assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
     assert!(output.stderr.contains("--feed once and --users 1/1s,2/1s contradict"), "{output:?}");
 }
