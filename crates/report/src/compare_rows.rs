@@ -11,6 +11,8 @@ use crate::number;
 
 /// Quantiles of times of streams in the table. JSON has all that are compared.
 const SHOWN: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+/// Highest end of an interval of ratios in a table. JSON has each end.
+const HIGHEST_RATIO: f64 = 1e4;
 
 /// Returns the column heads of a table of `what`.
 pub(crate) fn heads(what: &str, comparison: &Comparison) -> Vec<String> {
@@ -55,14 +57,14 @@ fn named_row(name: String, quantile: &QuantileComparison) -> Vec<String> {
     let time = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
     let [a, b] = [quantile.a_ns, quantile.b_ns].map(time);
     let ratio = quantile.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
-    let interval = interval(quantile.ratio_low, quantile.ratio_high, |end| format!("{end:.3}"));
+    let interval = ratio_interval(quantile.ratio_low, quantile.ratio_high);
     vec![name, a, b, ratio, interval, words(quantile)]
 }
 
 fn rate_row(rate: &RateComparison) -> Vec<String> {
     let [a, b] = [rate.a, rate.b].map(number::rate_if_any);
     let ratio = rate.ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"));
-    let interval = interval(rate.ratio_low, rate.ratio_high, |end| format!("{end:.3}"));
+    let interval = ratio_interval(rate.ratio_low, rate.ratio_high);
     vec!["output tokens".to_owned(), a, b, ratio, interval, change_words(rate.change)]
 }
 
@@ -79,6 +81,11 @@ fn share_row(share: &ShareComparison) -> Vec<String> {
         interval,
         change_words(share.change),
     ]
+}
+
+/// Formats the interval of a ratio. An end above [`HIGHEST_RATIO`] comes from a lower bound near 0 and says nothing.
+fn ratio_interval(low: Option<f64>, high: Option<f64>) -> String {
+    interval(low, high.filter(|high| *high <= HIGHEST_RATIO), |end| format!("{end:.3}"))
 }
 
 fn interval(low: Option<f64>, high: Option<f64>, end: impl Fn(f64) -> String) -> String {
@@ -115,4 +122,16 @@ fn change_words(change: Change) -> String {
 fn factor(bound: f64) -> String {
     let digits = if bound < 1.1 { 1e3 } else { 10.0 };
     ((bound * digits).floor() / digits).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_says_nothing_is_left_out() {
+        assert_eq!(ratio_interval(Some(0.5), Some(2.0)), "0.500 … 2.000");
+        assert_eq!(ratio_interval(Some(0.5), Some(6.4e13)), "≥ 0.500");
+        assert_eq!(ratio_interval(None, Some(f64::INFINITY)), "");
+    }
 }
