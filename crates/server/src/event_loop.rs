@@ -31,16 +31,23 @@ const ACCEPTS_PER_TURN: usize = 16;
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(20);
 const READ_BYTES: usize = 64 * 1024;
 
+/// The listening socket of a server, and what its connections are.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    /// Non-blocking.
+    pub(crate) socket: TcpListener,
+    /// Certificate for TLS, if the server uses TLS.
+    pub(crate) certificate: Option<Certificate>,
+    /// Framing of messages; `None` means HTTP.
+    pub(crate) framing: Option<MessageFraming>,
+}
+
 /// The event loop of a server, with all the state that its thread owns.
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     reactor: Reactor,
-    listener: TcpListener,
+    listener: Listener,
     stop: Arc<AtomicBool>,
-    /// Certificate for TLS, if the server uses TLS.
-    certificate: Option<Certificate>,
-    /// Framing of messages; `None` means HTTP.
-    framing: Option<MessageFraming>,
     shared: SharedState,
     connections: Slots<AcceptedConnection>,
     /// Time of the next accept; `None` if no client is known to wait.
@@ -51,22 +58,19 @@ pub(crate) struct EventLoop {
 }
 
 impl EventLoop {
-    /// Creates a loop that accepts from `listener`, which is non-blocking, until `stop` is set and the reactor is
-    /// woken. Fails if the reactor cannot watch the listener.
+    /// Creates a loop that accepts from `listener` until `stop` is set and the reactor is woken. Fails if the reactor
+    /// cannot watch the socket.
     pub(crate) fn new(
         reactor: Reactor,
-        listener: TcpListener,
-        (certificate, framing): (Option<Certificate>, Option<MessageFraming>),
+        listener: Listener,
         shared: SharedState,
         stop: Arc<AtomicBool>,
     ) -> io::Result<EventLoop> {
-        reactor.add(&listener, LISTENER)?;
+        reactor.add(&listener.socket, LISTENER)?;
         Ok(EventLoop {
             reactor,
             listener,
             stop,
-            certificate,
-            framing,
             shared,
             connections: Slots::new(),
             accept_at: None,
@@ -183,7 +187,7 @@ impl EventLoop {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTS_PER_TURN {
-            match self.listener.accept() {
+            match self.listener.socket.accept() {
                 Ok((stream, _)) => self.register(stream),
                 Err(error) if is_client_error(error.kind()) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -201,10 +205,10 @@ impl EventLoop {
     /// Registers a new connection. Drops it if the system lacks a resource for it.
     fn register(&mut self, stream: TcpStream) {
         let ready = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
-        let session = self.certificate.as_ref().map(Certificate::session).transpose();
+        let session = self.listener.certificate.as_ref().map(Certificate::session).transpose();
         let (Ok(()), Ok(session)) = (ready, session) else { return };
         let transport = Transport::new(stream, session);
-        let framing = self.framing;
+        let framing = self.listener.framing;
         let token = self.connections.insert(|token| AcceptedConnection::new(transport, token, framing));
         let Some(connection) = self.connections.get(token) else { return };
         if self.reactor.add(connection.stream(), token).is_err() {

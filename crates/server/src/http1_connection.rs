@@ -118,7 +118,7 @@ impl Http1Connection {
 
     /// Converts the connection to WebSocket, which the client asked for with `upgrade`.
     pub(crate) fn into_websocket(self, upgrade: &Upgrade, route: RouteId) -> MessageConnection {
-        MessageConnection::websocket(self.answers, (upgrade, route), &self.input)
+        MessageConnection::websocket(self.answers, upgrade, route, &self.input)
     }
 
     /// Returns true if bytes were left unread for lack of room, and there is room now.

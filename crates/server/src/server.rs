@@ -12,7 +12,7 @@ use truetail_model::service::Service;
 use truetail_model::time::Nanos;
 use truetail_reactor::{Reactor, Waker, minimize_timer_slack};
 
-use crate::event_loop::EventLoop;
+use crate::event_loop::{EventLoop, Listener};
 use crate::messages::MessageFraming;
 use crate::shared_state::SharedState;
 use crate::tls::Certificate;
@@ -98,8 +98,9 @@ impl Server {
     /// - The system has no file descriptor or thread left.
     pub fn start(options: ServerOptions) -> io::Result<Server> {
         let ServerOptions { service, listen, truth, events, keep_truth, head_timeout, certificate, framing } = options;
-        let listener = bind(listen).map_err(|error| explain(listen, &error))?;
-        let addr = listener.local_addr()?;
+        let socket = bind(listen).map_err(|error| explain(listen, &error))?;
+        let addr = socket.local_addr()?;
+        let listener = Listener { socket, certificate, framing };
         let requests = truth.map(TruthLog::start).transpose()?;
         let logs = TruthLogs { requests, events: events.map(TruthLog::start).transpose()? };
         let recorder = TruthRecorder::new(keep_truth, logs);
@@ -108,7 +109,7 @@ impl Server {
         let admitted = Arc::default();
         let stop = Arc::default();
         let shared = SharedState::new(service, recorder, head_timeout, Arc::clone(&admitted));
-        let event_loop = EventLoop::new(reactor, listener, (certificate, framing), shared, Arc::clone(&stop))?;
+        let event_loop = EventLoop::new(reactor, listener, shared, Arc::clone(&stop))?;
         let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {
             minimize_timer_slack();
             event_loop.run()

@@ -12,6 +12,8 @@
 
 #![warn(unreachable_pub)]
 
+#[cfg(test)]
+mod answered;
 mod headers;
 mod kept_answers;
 mod observer;

@@ -58,32 +58,13 @@ impl TimingRun {
 
 #[cfg(test)]
 mod tests {
-    use truetail_engine::{AnswerHead, EndedRequest, FieldList, RequestId};
-    use truetail_model::arrival::Arrival;
-    use truetail_model::record::{Outcome, RequestRecord, SamplesOptions};
     use truetail_model::time::Nanos;
 
     use super::*;
+    use crate::answered::observe_answers;
 
-    /// Reads answers with these header fields, each in another worker.
     fn read(run: &TimingRun, answers: &[&[(&str, &str)]]) -> ServerTiming {
-        let mut records = Vec::new();
-        for (index, answer) in answers.iter().enumerate() {
-            let mut fields = FieldList::default();
-            answer.iter().for_each(|(name, value)| fields.push(name.as_bytes(), value.as_bytes()));
-            let arrival = Arrival { index: index as u64, intended_start: Timestamp(index as u64) };
-            let mut observer = run.observer_factory().observer();
-            observer.begin(0, 0, arrival);
-            observer.head(0, AnswerHead::with_fields(200, &fields));
-            let outcome = Outcome::Response { status: 200 };
-            let end = Timestamp(1_000);
-            let id = RequestId { target: 0, row: 0 };
-            observer.end(0, EndedRequest { arrival, id, outcome, start: arrival.intended_start, end });
-            observer.finish(end);
-            records.push(RequestRecord::new(arrival, arrival.intended_start, end, outcome));
-        }
-        let seen = records.len() as u64;
-        run.facts(&Samples::from_parts(SamplesOptions::default(), records, 1, &[], seen))
+        run.facts(&observe_answers(&run.observer_factory(), answers))
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Comparisons of two sides whose truth is known.
 
 use truetail_analysis::compare::{
-    CompareGate, Comparison, Difference, Interval, RunEstimate, compare, compare_estimates, objections,
+    CompareGate, Comparison, Difference, Interval, QuantileComparison, RunEstimate, compare, compare_estimates,
+    objections,
 };
 use truetail_analysis::findings;
 use truetail_model::random::Random;
@@ -119,6 +120,18 @@ fn what_has_no_answer_is_not_compared() {
     assert_eq!(compare_estimates(0.99, &[], &[estimate(1e7)]).difference, Difference::CannotTell);
 }
 
+/// Returns the comparison of two runs with this quantile alone.
+fn between_two(quantile: QuantileComparison) -> Comparison {
+    Comparison {
+        runs_a: 1,
+        runs_b: 1,
+        confidence: 0.95,
+        quantiles: vec![quantile],
+        streams: None,
+        only_some_have_streams: false,
+    }
+}
+
 /// B's upper end is open, as after a few long queues. Its lower bound is known nevertheless, and decides a gate.
 #[test]
 fn an_open_end_leaves_a_bound_that_decides() {
@@ -128,15 +141,7 @@ fn an_open_end_leaves_a_bound_that_decides() {
     };
     let judged = |b_ns: f64| {
         let found = compare_estimates(0.99, &[estimate(1e7)], &[open_above(b_ns)]);
-        let comparison = Comparison {
-            runs_a: 1,
-            runs_b: 1,
-            confidence: 0.95,
-            quantiles: vec![found],
-            streams: None,
-            only_some_have_streams: false,
-        };
-        (found, "p99 worse than 5%".parse::<CompareGate>().unwrap().judge(&comparison))
+        (found, "p99 worse than 5%".parse::<CompareGate>().unwrap().judge(&between_two(found)))
     };
     let (found, gate) = judged(2e7);
     assert_eq!((found.difference, found.ratio_high, gate.state), (Difference::Slower, None, GateState::Fails));
@@ -152,16 +157,8 @@ fn an_open_end_leaves_a_bound_that_decides() {
 fn a_gate_is_decided_by_the_interval() {
     let judged = |text: &str, b_ns: f64| {
         let compared = compare_estimates(0.99, &[estimate(1e7)], &[estimate(b_ns)]);
-        let comparison = Comparison {
-            runs_a: 1,
-            runs_b: 1,
-            confidence: 0.95,
-            quantiles: vec![compared],
-            streams: None,
-            only_some_have_streams: false,
-        };
         let gate: CompareGate = text.parse().unwrap();
-        gate.judge(&comparison)
+        gate.judge(&between_two(compared))
     };
     // The interval is ±2.8 %.
     assert_eq!(judged("p99 worse than 5%", 1.0e7).state, GateState::Holds);

@@ -32,8 +32,8 @@ pub(crate) struct StreamArgs {
     /// says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
-    /// Put a short text in front of each prompt, different for each request, so that no server has the prompt in its
-    /// cache. The texts follow from --seed: the same command sends the same prompts. Needs --llm
+    /// Put a short text in front of each prompt, different for each request of the run, so that a cache of prompts does
+    /// not answer. The texts follow from --seed: give each run on the same server another one. Needs --llm
     #[arg(long, help_heading = "Streams")]
     pub cache_bust: bool,
     /// Count the output tokens of answers that come without the server's count, with this tokenizer.json of the model.

@@ -5,8 +5,8 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use super::service::{self, STALL, ns};
-use super::support::{CommandOutput, TestDir, assert_balanced};
+use super::service::{self, STALL, ns, run};
+use super::support::{TestDir, assert_balanced};
 
 /// Starts a server with a cache that misses in one of eight requests, and is slow then. `X-Id` differs in each answer.
 fn serve() -> String {
@@ -22,13 +22,6 @@ fn serve() -> String {
         let answer = format!("HTTP/1.1 200 OK\r\n{cache}X-Id: {id}\r\nContent-Length: 2\r\n\r\nok");
         socket.write_all(answer.as_bytes()).ok()
     })
-}
-
-fn run(dir: &TestDir, url: &str, more: &[&str]) -> (Value, CommandOutput) {
-    let common = ["run", url, "-r", "100", "-n", "400", "--no-preflight", "--quiet", "--force", "--out", "run"];
-    let output = dir.truetail(&[&common, more].concat());
-    let text = fs::read_to_string(dir.path().join("run/run.json")).unwrap_or_else(|_| panic!("{output:?}"));
-    (serde_json::from_str(&text).expect("JSON"), output)
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::service::{self, assert_stalled_in, parts_at_p99};
-use super::support::{CommandOutput, TestDir, assert_balanced};
+use super::service::{self, assert_stalled_in, parts_at_p99, run};
+use super::support::{TestDir, assert_balanced};
 
 /// Starts a server with three nested parts. Of each eight requests, one stalls in the part that its path names; in
 /// `/queue` it stalls before the service's own clocks.
@@ -33,13 +33,6 @@ fn serve() -> String {
         let answer = format!("HTTP/1.1 200 OK\r\n{times}\r\nContent-Length: 2\r\n\r\nok");
         socket.write_all(answer.as_bytes()).ok()
     })
-}
-
-fn run(dir: &TestDir, url: &str, more: &[&str]) -> (Value, CommandOutput) {
-    let common = ["run", url, "-r", "100", "-n", "400", "--no-preflight", "--quiet", "--force", "--out", "run"];
-    let output = dir.truetail(&[&common, more].concat());
-    let text = fs::read_to_string(dir.path().join("run/run.json")).unwrap_or_else(|_| panic!("{output:?}"));
-    (serde_json::from_str(&text).expect("JSON"), output)
 }
 
 #[test]
@@ -68,7 +61,7 @@ fn a_service_without_times_is_told_so() {
     let (run, output) = run(&dir, &format!("{}/none", serve()), &["--server-timing"]);
     assert_eq!((&run["server_timing"]["answers"], &run["ledger"]), (&0.into(), &Value::Null));
     assert!(output.stdout.contains("No answer had a time that could be read"), "{}", output.stdout);
-    let (run, _) = self::run(&dir, &format!("{}/none", serve()), &[]);
+    let (run, _) = service::run(&dir, &format!("{}/none", serve()), &[]);
     assert_eq!((&run["server_timing"], &run["ledger"]), (&Value::Null, &Value::Null));
 }
 

@@ -1,5 +1,6 @@
 //! Services whose truth is known, for runs that ask where the time went; and the parts of a ledger.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -7,6 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+
+use super::support::{CommandOutput, TestDir};
 
 /// Time of a stall. Much longer than any noise, so the part that stalls is the longest one.
 pub(super) const STALL: Duration = Duration::from_millis(120);
@@ -57,6 +60,14 @@ fn answer_all(
         number += 1;
         answer(&Request { head, number }, &mut socket)?;
     }
+}
+
+/// Makes 400 requests at 100/s. Returns `run.json`, and what was printed.
+pub(super) fn run(dir: &TestDir, url: &str, more: &[&str]) -> (Value, CommandOutput) {
+    let common = ["run", url, "-r", "100", "-n", "400", "--no-preflight", "--quiet", "--force", "--out", "run"];
+    let output = dir.truetail(&[&common, more].concat());
+    let text = fs::read_to_string(dir.path().join("run/run.json")).unwrap_or_else(|_| panic!("{output:?}"));
+    (serde_json::from_str(&text).expect("JSON"), output)
 }
 
 pub(super) fn ns(value: &Value) -> f64 {

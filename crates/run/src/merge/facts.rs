@@ -1,9 +1,6 @@
 //! Merging of facts.
 
-use crate::{
-    CheckpointFacts, Facts, KeptHeaders, Mark, Scrape, ServerTiming, SessionFacts, StartFacts, StreamFacts,
-    first_failed,
-};
+use crate::{CheckpointFacts, Facts, Mark, Scrape, StartFacts, first_failed};
 
 /// Adds the facts of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -34,8 +31,18 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.trace != part.trace {
         whole.trace = None;
     }
-    add_server_timing(whole, part.server_timing.as_ref());
-    add_kept_headers(whole, part.kept_headers.as_ref());
+    whole.server_timing = merged(
+        &mut whole.notes,
+        (whole.server_timing.take(), part.server_timing.as_ref()),
+        |times, part| times.can_merge(part).then(|| times.merged_with(part)),
+        "the times that the service reported are known by run only: the whole has none",
+    );
+    whole.kept_headers = merged(
+        &mut whole.notes,
+        (whole.kept_headers.take(), part.kept_headers.as_ref()),
+        |kept, part| kept.can_merge(part).then(|| kept.merged_with(part)),
+        "the values of response headers are known by run only: the whole has none",
+    );
     add_scrapes(whole, &part.scrapes);
     add_marks(whole, &part.marks);
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
@@ -59,8 +66,18 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
         whole.failed_answers.clear();
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
-    add_streams(whole, part.stream.as_ref());
-    add_sessions(whole, part.sessions.as_ref());
+    whole.stream = merged(
+        &mut whole.notes,
+        (whole.stream.take(), part.stream.as_ref()),
+        |mut streams, part| streams.is_alike(part).then(|| streams.merge(part)).map(|()| streams),
+        "the runs read streams in different ways (or with different tokenizers): the whole has none",
+    );
+    whole.sessions = merged(
+        &mut whole.notes,
+        (whole.sessions.take(), part.sessions.as_ref()),
+        |mut sessions, part| sessions.is_alike(part).then(|| sessions.merge(part)).map(|()| sessions),
+        "the runs followed different flows: the whole has no books of sessions",
+    );
     if whole.host.is_none() {
         whole.host = part.host;
     }
@@ -71,43 +88,23 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     part.notes.into_iter().for_each(|note| add_note(&mut whole.notes, note));
 }
 
-fn add_streams(whole: &mut Facts, part: Option<&StreamFacts>) {
-    whole.stream = match (whole.stream.take(), part) {
-        (None, None) => None,
-        (Some(mut streams), Some(part)) if streams.is_alike(part) => {
-            streams.merge(part);
-            Some(streams)
-        }
-        _ => {
-            let note = "the runs read streams in different ways (or with different tokenizers): the whole has none";
-            add_note(&mut whole.notes, note.to_owned());
-            None
-        }
+/// Returns what is known of the whole: what `merge` makes of it and a further part, or nothing, with a note that says
+/// why.
+fn merged<T>(
+    notes: &mut Vec<String>,
+    (whole, part): (Option<T>, Option<&T>),
+    merge: impl FnOnce(T, &T) -> Option<T>,
+    why: &str,
+) -> Option<T> {
+    let merged = match (whole, part) {
+        (None, None) => return None,
+        (Some(whole), Some(part)) => merge(whole, part),
+        _ => None,
     };
-}
-
-fn add_server_timing(whole: &mut Facts, part: Option<&ServerTiming>) {
-    whole.server_timing = match (whole.server_timing.take(), part) {
-        (None, None) => None,
-        (Some(times), Some(part)) if times.can_merge(part) => Some(times.merged_with(part)),
-        _ => {
-            let note = "the times that the service reported are known by run only: the whole has none";
-            add_note(&mut whole.notes, note.to_owned());
-            None
-        }
-    };
-}
-
-fn add_kept_headers(whole: &mut Facts, part: Option<&KeptHeaders>) {
-    whole.kept_headers = match (whole.kept_headers.take(), part) {
-        (None, None) => None,
-        (Some(kept), Some(part)) if kept.can_merge(part) => Some(kept.merged_with(part)),
-        _ => {
-            let note = "the values of response headers are known by run only: the whole has none";
-            add_note(&mut whole.notes, note.to_owned());
-            None
-        }
-    };
+    if merged.is_none() {
+        add_note(notes, why.to_owned());
+    }
+    merged
 }
 
 /// Each part has the numbers of the services over its own time: of the whole they are unknown.
@@ -126,21 +123,6 @@ fn add_marks(whole: &mut Facts, part: &[Mark]) {
         add_note(&mut whole.notes, note.to_owned());
         whole.marks.clear();
     }
-}
-
-fn add_sessions(whole: &mut Facts, part: Option<&SessionFacts>) {
-    whole.sessions = match (whole.sessions.take(), part) {
-        (None, None) => None,
-        (Some(mut sessions), Some(part)) if sessions.is_alike(part) => {
-            sessions.merge(part);
-            Some(sessions)
-        }
-        _ => {
-            let note = "the runs followed different flows: the whole has no books of sessions";
-            add_note(&mut whole.notes, note.to_owned());
-            None
-        }
-    };
 }
 
 pub(super) fn add_note(notes: &mut Vec<String>, note: String) {

@@ -60,15 +60,15 @@ pub(super) struct StreamExchange {
 }
 
 impl StreamExchange {
-    /// Creates the answer of `exchange`. Keeps the body of the request if `keeps` is true, and if it is a call.
+    /// Creates the answer of `exchange`. Keeps the body of the request if `keeps` is true.
     pub(super) fn new(
         exchange: ServerExchange,
         request: RecvStream,
-        (keeps, is_call): (bool, bool),
+        keeps: bool,
         respond: SendResponse<Bytes>,
     ) -> StreamExchange {
-        let kept = (keeps || is_call).then(Vec::new);
-        StreamExchange { exchange, request, kept, is_call, respond, body: None, handed_over: 0 }
+        let kept = keeps.then(Vec::new);
+        StreamExchange { exchange, request, kept, is_call: false, respond, body: None, handed_over: 0 }
     }
 
     /// Returns true if the answer has messages of gRPC, whose status follows them.

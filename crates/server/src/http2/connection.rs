@@ -222,10 +222,12 @@ impl Http2Connection {
         exchange.request_read = body.is_end_stream();
         let id = self.begun;
         self.begun += 1;
-        let keeps = matches!(route, Route::Model(_));
         let is_call = call::is_call(head.headers.get(http::header::CONTENT_TYPE)) && reaches_service(route);
         let is_whole = exchange.request_read;
-        self.streams.insert(id, StreamExchange::new(exchange, body, (keeps, is_call), respond));
+        let keeps = is_call || matches!(route, Route::Model(_));
+        let mut stream = StreamExchange::new(exchange, body, keeps, respond);
+        stream.is_call = is_call;
+        self.streams.insert(id, stream);
         if is_whole {
             self.request_is_read(shared, id);
         } else {

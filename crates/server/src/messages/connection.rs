@@ -40,7 +40,8 @@ impl MessageConnection {
     /// after its request.
     pub(crate) fn websocket(
         answers: AnswerQueue,
-        (upgrade, route): (&Upgrade, RouteId),
+        upgrade: &Upgrade,
+        route: RouteId,
         input: &[u8],
     ) -> MessageConnection {
         let mut codec = Codec::WebSocket(Box::new(WebSocket::new()));

@@ -11,8 +11,9 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::{Certificate, Ending, Server, ServerOptions};
+use tungstenite::{Bytes, Message};
 
-use crate::support::{Client, End, faulty, get, options, stop_and_check};
+use crate::support::{Client, End, faulty, get, options, stop_and_check, wait_for_admitted};
 
 /// Returns a self-signed certificate in PEM, and its key.
 fn pem() -> (Vec<u8>, Vec<u8>) {
@@ -128,4 +129,38 @@ fn files_that_are_no_certificate_or_no_key_are_refused() {
     assert!(problem(b"", &key).contains("no certificate"));
     assert!(problem(&chain, &chain).contains("no private key"));
     assert!(problem(&chain, &other).contains("together"));
+}
+
+/// Answers fill the system's buffers, so that TLS holds the next one when the ping comes.
+#[test]
+fn a_pong_does_not_go_before_bytes_that_tls_holds() {
+    // More than the buffers of the system hold, and less than these and a channel together.
+    const MESSAGES: usize = 6_000;
+    let service = faulty(vec![]);
+    let (server, config) = start(service.clone());
+    let address = format!("wss://localhost:{}/", server.addr().port());
+    let stream = connect(&server, &config);
+    rustix::net::sockopt::set_socket_recv_buffer_size(&stream.sock, 65_536).unwrap();
+    let mut channel = tungstenite::client(address, stream).unwrap().0;
+    let text = |number: usize| format!("{number:01000}");
+    for number in 0..MESSAGES {
+        channel.send(Message::text(text(number))).unwrap();
+    }
+    wait_for_admitted(&server, MESSAGES as u64);
+    // All answers are due, and the system has no room for them.
+    std::thread::sleep(Duration::from_millis(100));
+    channel.send(Message::Ping(Bytes::from_static(b"p"))).unwrap();
+    let mut pongs = 0;
+    let mut next = 0;
+    while next < MESSAGES || pongs == 0 {
+        match channel.read().unwrap() {
+            Message::Pong(_) => pongs += 1,
+            answer => {
+                assert_eq!(answer, Message::text(text(next)));
+                next += 1;
+            }
+        }
+    }
+    assert_eq!(pongs, 1);
+    assert_eq!(stop_and_check(server, &service).totals.count(Ending::Answered), MESSAGES as u64);
 }
