@@ -169,9 +169,9 @@ impl RunSide for Runner<'_> {
         let Some(Judged { run, findings, .. }) = self.measure(resolved)? else { return Ok(SideOutcome::Stopped) };
         let named = Named { name: saved.display().to_string(), run, findings };
         let figures = SideFigures::of_run(&named.run, named.findings.clone());
-        let turn = match SideOutcome::from_figures(figures.clone()) {
-            SideOutcome::Spoilt | SideOutcome::Invalid if self.args.anyway => SideOutcome::Done(Box::new(figures)),
-            turn => turn,
+        let turn = match self.args.anyway {
+            true => SideOutcome::Done(Box::new(figures)),
+            false => SideOutcome::from_figures(figures),
         };
         if matches!(turn, SideOutcome::Spoilt) {
             let why = named.findings.verdict.reasons.first().map_or("", |reason| reason.message.as_str());
