@@ -118,7 +118,7 @@ fn target(args: &RunArgs, plan: &Plan) -> ScriptTarget {
         args.header.iter().any(is_it)
     };
     let left_out = ["user-agent", "accept"].into_iter().filter(|name| !gave(name)).collect::<Vec<_>>();
-    let first = requests.bytes(RequestId { target: 0, row: 0 });
+    let first = requests.view(RequestId { target: 0, row: 0 });
     ScriptTarget {
         url: plan.target.url(),
         scheme: origin.scheme.clone(),

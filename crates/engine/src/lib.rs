@@ -70,6 +70,7 @@ pub use target::framing::contradicts_framing;
 pub use target::method::Method;
 pub use target::origin::Origin;
 pub use target::request::{Request, is_header_value};
+pub use target::request_parts::{RequestParts, RequestView};
 pub use target::request_set::{FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, RequestId, RequestSet, RequestSetError};
 pub use target::resolve::{AddressOverrides, Resolve};
 pub use target::target_requests::TargetRequests;

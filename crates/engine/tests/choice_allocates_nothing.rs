@@ -8,7 +8,7 @@ fn the_choice_allocates_nothing() {
     for order in [FeedOrder::InOrder, FeedOrder::Random] {
         let target = |weight| {
             let mut target = TargetRequests::new(Method::Get, "http://a/{{row}}".to_owned(), weight);
-            (0..100).for_each(|row: u32| target.push(row.to_string().as_bytes()));
+            (0..100).for_each(|row: u32| target.push_message(row.to_string().as_bytes()));
             target
         };
         let mut requests = None;

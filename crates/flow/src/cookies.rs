@@ -114,6 +114,7 @@ impl CookieJar {
         self.cookies.clear();
     }
 
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.cookies.is_empty()
     }

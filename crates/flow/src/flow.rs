@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use truetail_engine::{Origin, TargetRequests};
+use truetail_engine::{Origin, RequestParts, TargetRequests};
 use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
 use truetail_requests::BuiltIn;
@@ -178,7 +178,7 @@ impl Flow {
             target = target.at_origin(step.request.origin);
             match first.as_ref().filter(|_| nth == 0) {
                 Some(first) => target.push(first),
-                None => target.push(&mixed(hash_of(&step.request), self.first_step).to_le_bytes()),
+                None => target.push_message(&mixed(hash_of(&step.request), self.first_step).to_le_bytes()),
             }
             target
         };
@@ -200,12 +200,12 @@ impl Flow {
         Scope::sample(self.initial.clone(), Arc::clone(&self.built_ins))
     }
 
-    fn first_request(&self, row: usize, is_sample: bool) -> (bool, Vec<u8>) {
+    fn first_request(&self, row: usize, is_sample: bool) -> (bool, RequestParts) {
         let mut scope = Scope { is_sample, ..self.sample_scope() };
         self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
         let mut body = Vec::new();
         let mut target = String::new();
-        let mut out = Vec::new();
+        let mut out = RequestParts::default();
         let is_set = self.steps[0].set_variables(&mut scope);
         let jar = CookieJar::default();
         let now = Timestamp::ZERO;

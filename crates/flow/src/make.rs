@@ -8,7 +8,7 @@ use truetail_model::time::Nanos;
 
 use crate::error::FlowError;
 use crate::origins::{FlowOrigin, Origins};
-use crate::request::{StepBody, StepRequest, is_name, written_path};
+use crate::request::{FixedFields, StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
 use crate::step::{AnswerReading, FollowUps, Step};
 use crate::syntax::{Body, Entry, Field, FlowFile, Options, Pair};
@@ -192,8 +192,8 @@ impl<'a> StepMaker<'a> {
         (origin, host): (u32, &str),
     ) -> Made<StepRequest> {
         let (body, content_type) = self.body(entry)?;
-        let mut fixed = Vec::new();
-        let mut line = |name: &str, value: &str| fixed.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        let mut fixed = FixedFields::default();
+        let mut put = |name: &str, value: &str| fixed.0.push(name.as_bytes(), value.as_bytes());
         let has = |name: &str| {
             entry.headers.iter().any(|(key, _)| key.constant().is_some_and(|key| key.eq_ignore_ascii_case(name)))
         };
@@ -205,9 +205,9 @@ impl<'a> StepMaker<'a> {
         }
         let defaults =
             [("Host", host), ("User-Agent", concat!("truetail/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
-        defaults.into_iter().filter(|(name, _)| !has(name)).for_each(|(name, value)| line(name, value));
+        defaults.into_iter().filter(|(name, _)| !has(name)).for_each(|(name, value)| put(name, value));
         if let Some(content_type) = content_type.filter(|_| !has("content-type")) {
-            line("Content-Type", &content_type);
+            put("Content-Type", &content_type);
         }
         let mut headers = Vec::new();
         for (name, value) in &entry.headers {
@@ -217,7 +217,7 @@ impl<'a> StepMaker<'a> {
                     let is_it = |earlier: &str| earlier.eq_ignore_ascii_case(name);
                     match headers.iter().any(|(earlier, _): &Pair| earlier.constant().is_some_and(is_it)) {
                         true => headers.push((Template::text(name), Template::text(value))),
-                        false => line(name, value),
+                        false => put(name, value),
                     }
                 }
                 (Some(_), Some(_)) => return Err("a header has a character that cannot be sent".to_owned()),

@@ -1,12 +1,13 @@
 //! Redirects: the target of one, and the request that follows it.
 
+use truetail_engine::RequestParts;
 use truetail_model::time::Timestamp;
 use url::{Position, Url};
 
 use crate::cookies::CookieJar;
 use crate::evaluate::answer::Answer;
 use crate::origins::{FlowOrigin, Origins};
-use crate::request::{Marks, write_jar};
+use crate::request::{Marks, put_jar};
 
 /// Limit on the length of a `Location`: 8 KiB.
 const MAX_LOCATION_BYTES: usize = 8 << 10;
@@ -21,8 +22,8 @@ pub(crate) fn location<'a>(answer: &Answer<'a>) -> Option<&'a [u8]> {
     answer.fields.all("location").next()
 }
 
-/// Header lines that are not sent to another origin. The session's cookies are selected anew for each request.
-const CREDENTIAL_HEADERS: [&str; 3] = ["authorization:", "proxy-authorization:", "cookie:"];
+/// Header fields that are not sent to another origin. The session's cookies are selected anew for each request.
+const CREDENTIAL_HEADERS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// Target of a redirect.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,55 +88,49 @@ pub(crate) struct FollowUp<'a> {
 /// The last request of a session, kept if a redirect may follow it. Later requests reuse its memory.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct LastRequest {
-    bytes: Vec<u8>,
+    request: RequestParts,
     marks: Marks,
 }
 
 impl LastRequest {
     /// Keeps a request.
-    pub(crate) fn keep(&mut self, bytes: &[u8], marks: Marks) {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(bytes);
+    pub(crate) fn keep(&mut self, request: &RequestParts, marks: Marks) {
+        self.request.clone_from(request);
         self.marks = marks;
     }
 
-    /// Writes the request that follows a redirect, with the same header lines and the cookies of the jar. Method and
+    /// Writes the request that follows a redirect, with the same header fields and the cookies of the jar. Method and
     /// body stay, unless the status is 301, 302 or 303. With these the request is a GET without a body; a HEAD stays a
-    /// HEAD. Another origin does not get the lines that were only for the first origin.
-    pub(crate) fn follow(&self, next: &FollowUp<'_>, jar: &CookieJar, now: Timestamp, out: &mut Vec<u8>) -> Marks {
-        let method = self.bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+    /// HEAD. Another origin does not get the fields that were only for the first origin.
+    pub(crate) fn follow(&self, next: &FollowUp<'_>, jar: &CookieJar, now: Timestamp, out: &mut RequestParts) -> Marks {
+        let last = self.request.view();
         let keeps_all = !(301..=303).contains(&next.status);
-        let method = if keeps_all || method == b"HEAD" { method } else { b"GET" };
-        out.clear();
-        for part in [method, b" ", next.target.as_bytes(), b" HTTP/1.1\r\n"] {
-            out.extend_from_slice(part);
-        }
-        let lines = self.bytes[..self.marks.cookies].split_inclusive(|byte| *byte == b'\n').skip(1);
-        for line in lines.filter(|line| keeps_all || !begins_with(line, "content-")) {
+        out.begin(if keeps_all || last.method() == b"HEAD" { last.method() } else { b"GET" });
+        out.buffer().extend_from_slice(next.target.as_bytes());
+        out.end_path();
+        let fields = last.fields().take(self.marks.cookies);
+        for (name, value) in fields.filter(|(name, _)| keeps_all || !is_about_the_body(name)) {
+            let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
             match next.is_elsewhere {
-                true if begins_with(line, "host:") => {
-                    [b"Host: ", next.origin.host_field().as_bytes(), b"\r\n"]
-                        .iter()
-                        .for_each(|part| out.extend_from_slice(part));
-                }
-                true if CREDENTIAL_HEADERS.iter().any(|name| begins_with(line, name)) && !next.keeps_authorization => {}
-                _ => out.extend_from_slice(line),
+                true if is("host") => out.field(b"Host", next.origin.host_field().as_bytes()),
+                true if CREDENTIAL_HEADERS.iter().any(|name| is(name)) && !next.keeps_authorization => {}
+                _ => out.field(name, value),
             }
         }
-        let cookies = out.len();
-        write_jar(jar, &next.origin.site, next.target, now, out);
-        if out.len() > cookies {
-            out.extend_from_slice(b"\r\n");
+        let cookies = out.field_count();
+        put_jar(jar, &next.origin.site, next.target, now, out);
+        let rest = out.field_count();
+        if keeps_all {
+            last.fields().skip(self.marks.rest).for_each(|(name, value)| out.field(name, value));
         }
-        let rest = out.len();
-        out.extend_from_slice(if keeps_all { &self.bytes[self.marks.rest..] } else { b"\r\n" });
+        out.end_head(if keeps_all { last.body() } else { b"" });
         Marks { cookies, rest }
     }
 }
 
-/// Returns true if a header line begins with `name`. Lines of `Content-` describe the body (RFC 9110, section 15.4).
-fn begins_with(line: &[u8], name: &str) -> bool {
-    line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
+/// Returns true for a field that describes the body (RFC 9110, section 15.4).
+fn is_about_the_body(name: &[u8]) -> bool {
+    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"content-"))
 }
 
 #[cfg(test)]
@@ -156,6 +151,20 @@ mod tests {
             origins.add(FlowOrigin::new(request.origin(), request.url().clone()));
         }
         origins
+    }
+
+    fn request(method: &str, fields: &[(&str, &str)], body: &str) -> RequestParts {
+        let mut parts = RequestParts::default();
+        parts.begin(method.as_bytes());
+        parts.buffer().extend_from_slice(b"/a");
+        parts.end_path();
+        fields.iter().for_each(|(name, value)| parts.field(name.as_bytes(), value.as_bytes()));
+        parts.end_head(body.as_bytes());
+        parts
+    }
+
+    fn text(request: &RequestParts) -> String {
+        String::from_utf8_lossy(request.view().http1_bytes()).into_owned()
     }
 
     /// Resolves a redirect that stays at the first origin.
@@ -229,13 +238,15 @@ mod tests {
 
     #[test]
     fn what_follows_has_the_lines_that_were_sent() {
-        let head = b"POST /a HTTP/1.1\r\nHost: h\r\ncontent-Type: x/y\r\nX: y\r\n";
-        let cookies = b"Cookie: mine=1\r\n";
-        let sent = [&head[..], cookies, b"Content-Length: 2\r\n\r\n\nb"].concat();
+        let sent = request(
+            "POST",
+            &[("Host", "h"), ("content-Type", "x/y"), ("X", "y"), ("Cookie", "mine=1"), ("Content-Length", "2")],
+            "\nb",
+        );
         let mut last = LastRequest::default();
-        last.keep(&sent, Marks { cookies: head.len(), rest: head.len() + cookies.len() });
+        last.keep(&sent, Marks { cookies: 3, rest: 4 });
         let jar = CookieJar::default();
-        let mut out = Vec::new();
+        let mut out = RequestParts::default();
         let origins = origins();
         let next = |status| {
             let is_elsewhere = false;
@@ -243,24 +254,24 @@ mod tests {
             FollowUp { status, origin: origins.get(0), is_elsewhere, keeps_authorization, target: "/b?c" }
         };
         last.follow(&next(302), &jar, Timestamp::ZERO, &mut out);
-        assert_eq!(String::from_utf8_lossy(&out), "GET /b?c HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n");
+        assert_eq!(text(&out), "GET /b?c HTTP/1.1\r\nHost: h\r\nX: y\r\n\r\n");
         let marks = last.follow(&next(308), &jar, Timestamp::ZERO, &mut out);
         let whole = "POST /b?c HTTP/1.1\r\nHost: h\r\ncontent-Type: x/y\r\nX: y\r\nContent-Length: 2\r\n\r\n\nb";
-        assert_eq!(String::from_utf8_lossy(&out), whole);
+        assert_eq!(text(&out), whole);
         // A hop may follow a hop.
         last.keep(&out.clone(), marks);
         last.follow(&next(307), &jar, Timestamp::ZERO, &mut out);
-        assert_eq!(String::from_utf8_lossy(&out), whole);
+        assert_eq!(text(&out), whole);
     }
 
     #[test]
     fn another_origin_is_not_told_what_was_for_the_first_one() {
-        let head =
-            b"GET /a HTTP/1.1\r\nhost: 127.0.0.1:8080\r\nX: y\r\nAUTHORIZATION: Basic secret\r\ncookie: written=secret\r\n";
+        let fields =
+            [("host", "127.0.0.1:8080"), ("X", "y"), ("AUTHORIZATION", "Basic secret"), ("cookie", "written=secret")];
         let mut last = LastRequest::default();
-        last.keep(&[&head[..], b"\r\n"].concat(), Marks { cookies: head.len(), rest: head.len() });
+        last.keep(&request("GET", &fields, ""), Marks { cookies: 4, rest: 4 });
         let mut jar = CookieJar::default();
-        let mut out = Vec::new();
+        let mut out = RequestParts::default();
         let origins = origins();
         jar.set(b"first=1", &origins.get(0).site, "/", Timestamp::ZERO);
         jar.set(b"second=2", &origins.get(1).site, "/", Timestamp::ZERO);
@@ -268,7 +279,7 @@ mod tests {
             let next =
                 FollowUp { status: 302, origin: origins.get(nth), is_elsewhere, keeps_authorization, target: "/b" };
             last.follow(&next, &jar, Timestamp::ZERO, &mut out);
-            String::from_utf8_lossy(&out).into_owned()
+            text(&out)
         };
         assert_eq!(follow(1, true, false), "GET /b HTTP/1.1\r\nHost: b.example\r\nX: y\r\nCookie: second=2\r\n\r\n");
         assert!(follow(1, true, true).contains("AUTHORIZATION: Basic secret\r\ncookie: written=secret\r\n"));

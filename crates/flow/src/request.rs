@@ -1,7 +1,10 @@
 //! The request of a step, split into fixed parts and parts that are filled in.
 
+use std::convert::Infallible;
+use std::fmt;
+
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::{contradicts_framing, is_allowed_in_http2, is_header_value};
+use truetail_engine::{FieldList, RequestParts, contradicts_framing, is_allowed_in_http2, is_header_value};
 use truetail_model::time::Timestamp;
 
 use crate::cookies::{CookieJar, Site};
@@ -25,6 +28,20 @@ const IN_PATH: &AsciiSet = &CONTROLS
 /// Characters that are encoded in a value of a query or form. As in Hurl, users write names in encoded form.
 const IN_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+const COOKIE: &[u8] = b"Cookie";
+
+/// Header fields that are always the same.
+#[derive(Clone, Default)]
+pub(crate) struct FixedFields(pub(crate) FieldList);
+
+/// The form that these fields have in the hash of a step: the bytes of lines. Hashes of earlier versions depend on it.
+impl fmt::Debug for FixedFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.0.iter().flat_map(|(name, value)| [name, b": ", value, b"\r\n"]);
+        f.debug_list().entries(lines.flatten()).finish()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct StepRequest {
     pub(crate) method: String,
@@ -32,8 +49,8 @@ pub(crate) struct StepRequest {
     /// The part after the origin.
     pub(crate) path: Template,
     pub(crate) query: Vec<Pair>,
-    /// Header lines that are always the same.
-    pub(crate) fixed: Vec<u8>,
+    /// Header fields that are always the same.
+    pub(crate) fixed: FixedFields,
     pub(crate) headers: Vec<Pair>,
     pub(crate) cookies: Vec<Pair>,
     pub(crate) basic_auth: Option<Pair>,
@@ -66,12 +83,12 @@ pub(crate) struct Sender<'a> {
     pub(crate) is_http2: bool,
 }
 
-/// Byte offsets in a written request.
+/// Places in the fields of a written request.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Marks {
-    /// Start of the cookies.
+    /// Number of fields before the cookies.
     pub(crate) cookies: usize,
-    /// Start of the part after the cookies: the length of the body, and the body.
+    /// Number of fields up to and including the cookies. The length of the body may follow.
     pub(crate) rest: usize,
 }
 
@@ -81,38 +98,25 @@ pub(crate) fn path_of(target: &str) -> &str {
 }
 
 impl StepRequest {
-    /// Writes the request as HTTP/1.1. It may be sent in another version.
-    pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<Marks, RenderError> {
-        out.clear();
-        out.extend_from_slice(self.method.as_bytes());
-        out.push(b' ');
-        self.write_path(with, out)?;
-        out.extend_from_slice(b" HTTP/1.1\r\n");
-        out.extend_from_slice(&self.fixed);
+    /// Writes the request to `out`, replacing its content.
+    pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut RequestParts) -> Result<Marks, RenderError> {
+        out.begin(self.method.as_bytes());
+        self.write_path(with, out.buffer())?;
+        out.end_path();
+        self.fixed.0.iter().for_each(|(name, value)| out.field(name, value));
         for (name, value) in &self.headers {
             write_header(name, value, with, out)?;
         }
         self.write_authorization(with, out)?;
-        let cookies = out.len();
-        self.write_cookies(with, out)?;
-        let rest = out.len();
+        let cookies = out.field_count();
+        out.field_unless_empty(COOKIE, |out| self.write_cookies(with, out))?;
+        let rest = out.field_count();
         let body = self.make_body(with)?;
         if self.says_length || !body.is_empty() {
-            out.extend_from_slice(b"Content-Length: ");
-            out.extend_from_slice(body.len().to_string().as_bytes());
-            out.extend_from_slice(b"\r\n");
+            out.field(b"Content-Length", body.len().to_string().as_bytes());
         }
-        out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(body);
+        out.end_head(body);
         Ok(Marks { cookies, rest })
-    }
-
-    /// Returns name and value of the fixed header lines.
-    pub(crate) fn fixed_lines(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let lines = self.fixed.split(|byte| *byte == b'\n');
-        lines
-            .filter_map(|line| Some(line.split_at(line.iter().position(|byte| *byte == b':')?)))
-            .map(|(name, value)| (name, &value[1..]))
     }
 
     /// Returns the known start of the path, and whether it is the whole path. `is_known` says which values are fixed.
@@ -156,19 +160,17 @@ impl StepRequest {
         Ok(())
     }
 
-    fn write_authorization(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
+    fn write_authorization(&self, with: &mut Sender<'_>, out: &mut RequestParts) -> Result<(), RenderError> {
         use base64::Engine as _;
         let Some((user, password)) = &self.basic_auth else { return Ok(()) };
         let credentials = format!("{}:{}", user.render(with.scope)?, password.render(with.scope)?);
         let encoded = base64::engine::general_purpose::STANDARD.encode(credentials);
-        out.extend_from_slice(format!("Authorization: Basic {encoded}\r\n").as_bytes());
+        out.field(b"Authorization", format!("Basic {encoded}").as_bytes());
         Ok(())
     }
 
+    /// Writes the cookies, if there are any.
     fn write_cookies(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
-        if self.cookies.is_empty() && with.jar.is_empty() {
-            return Ok(());
-        }
         let start = out.len();
         write_jar(with.jar, with.site, with.target, with.now, out);
         for (name, value) in &self.cookies {
@@ -176,9 +178,6 @@ impl StepRequest {
             write_field(name, with.scope, out)?;
             out.push(b'=');
             write_field(value, with.scope, out)?;
-        }
-        if out.len() > start {
-            out.extend_from_slice(b"\r\n");
         }
         Ok(())
     }
@@ -220,7 +219,15 @@ fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> 
     Ok(())
 }
 
-/// Writes the cookies for this site, path and query as the start of a header line. Writes nothing without cookies.
+/// Adds the cookies for this site, path and query as a field, if there are any.
+pub(crate) fn put_jar(jar: &CookieJar, site: &Site, target: &str, now: Timestamp, out: &mut RequestParts) {
+    let Ok(()) = out.field_unless_empty(COOKIE, |out| {
+        write_jar(jar, site, target, now, out);
+        Ok::<_, Infallible>(())
+    });
+}
+
+/// Writes the cookies for this site, path and query as the value of a field. Writes nothing without cookies.
 pub(crate) fn write_jar(jar: &CookieJar, site: &Site, target: &str, now: Timestamp, out: &mut Vec<u8>) {
     let start = out.len();
     jar.each_for(site, path_of(target), now, &mut |name, value| {
@@ -246,34 +253,31 @@ pub(crate) fn put_checked(text: &str, out: &mut Vec<u8>) -> Result<(), RenderErr
     Ok(())
 }
 
-/// Writes the separator before a cookie in a line that begins at `start`.
+/// Writes the separator between the cookies of a value that begins at `start`.
 fn write_separator(start: usize, out: &mut Vec<u8>) {
-    let text: &[u8] = if out.len() == start { b"Cookie: " } else { b"; " };
-    out.extend_from_slice(text);
+    if out.len() > start {
+        out.extend_from_slice(b"; ");
+    }
 }
 
-/// Writes a header line. Its name may come from an answer too.
+/// Writes a header field. Its name may come from an answer too.
 fn write_header(
     name: &Template,
     value: &Template,
     with: &mut Sender<'_>,
-    out: &mut Vec<u8>,
+    out: &mut RequestParts,
 ) -> Result<(), RenderError> {
-    let start = out.len();
-    write_field(name, with.scope, out)?;
-    let name_end = out.len();
-    out.extend_from_slice(b": ");
-    write_field(value, with.scope, out)?;
     let is_made = name.constant().is_none();
-    let name = &out[start..name_end];
-    let value = &out[name_end + 2..];
+    write_field(name, with.scope, out.buffer())?;
+    out.end_name();
+    write_field(value, with.scope, out.buffer())?;
+    let (name, value) = out.end_value();
     // The host of a request cannot come from an answer.
     let is_ours = is_made && name.eq_ignore_ascii_case(b"host");
     if is_ours || breaks_framing(name, value) || !is_name(name) || (with.is_http2 && !is_allowed_in_http2(name, value))
     {
         return Err(RenderError::NoText);
     }
-    out.extend_from_slice(b"\r\n");
     Ok(())
 }
 
@@ -354,7 +358,7 @@ mod tests {
     #[test]
     fn text_that_would_end_a_header_line_is_refused() {
         for text in ["a\r\nX: b", "a\rb", "a\nb", "a\0", "\u{1}", "\u{7f}"] {
-            let mut out = b"Cookie: ".to_vec();
+            let mut out = b"a".to_vec();
             assert!(put_checked(text, &mut out).is_err(), "{text:?}");
             let site = Site { host: "a".to_owned(), is_secure: true };
             let mut jar = CookieJar::default();
@@ -363,12 +367,12 @@ mod tests {
             {
                 jar.set(field.as_bytes(), &site, "/", Timestamp::ZERO);
             }
-            assert!(jar.is_empty() && out == b"Cookie: ", "{text:?}");
+            assert!(jar.is_empty() && out == b"a", "{text:?}");
             jar.keep_unchecked(text, &site);
             jar.set(b"good=1", &site, "/", Timestamp::ZERO);
             out.clear();
             write_jar(&jar, &site, "/", Timestamp::ZERO, &mut out);
-            assert_eq!(String::from_utf8_lossy(&out), "Cookie: good=1", "{text:?}");
+            assert_eq!(String::from_utf8_lossy(&out), "good=1", "{text:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, SessionScript};
+use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -132,7 +132,13 @@ impl AnswerLimits for FlowScript {
 }
 
 impl SessionScript for FlowScript {
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest> {
+    fn next_request(
+        &mut self,
+        user: u32,
+        number: u64,
+        arrival: Arrival,
+        request: &mut RequestParts,
+    ) -> Option<NextRequest> {
         let at = user as usize;
         if self.sessions.len() <= at {
             self.sessions.resize_with(at + 1, || Session::new(self.plan.began_unix_s));

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use truetail_engine::RequestParts;
 use truetail_model::arrival::Arrival;
 use truetail_model::random::mix64;
 use truetail_model::record::Outcome;
@@ -29,7 +30,7 @@ pub(crate) struct Session {
     target: String,
     body: Vec<u8>,
     /// The next request, if it is ready.
-    ready: Vec<u8>,
+    ready: RequestParts,
     /// The last request of a step that follows redirects.
     last: LastRequest,
 }
@@ -43,7 +44,7 @@ impl Session {
             origin: 0,
             target: String::new(),
             body: Vec::new(),
-            ready: Vec::new(),
+            ready: RequestParts::default(),
             last: LastRequest::default(),
         }
     }
@@ -71,7 +72,7 @@ impl Session {
     }
 
     /// Passes the ready request to `request` and records that it goes out. It was due at `due`.
-    pub(crate) fn issue(&mut self, due: Timestamp, request: &mut Vec<u8>) {
+    pub(crate) fn issue(&mut self, due: Timestamp, request: &mut RequestParts) {
         std::mem::swap(&mut self.ready, request);
         self.course.issue(due);
     }

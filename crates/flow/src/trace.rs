@@ -12,13 +12,12 @@ impl Flow {
     /// # Errors
     /// A step has this header already.
     pub fn with_trace_header(mut self, format: TraceFormat) -> Result<Flow, FlowError> {
-        let line = format!("{}: {}\r\n", format.header(), format.placeholder());
         for step in &mut self.steps {
             if step.has_header(format.header()) {
                 let problem = format!("the header {} carries the trace ids; leave it out", format.header());
                 return Err(FlowError::new(step.line, problem));
             }
-            step.request.fixed.extend_from_slice(line.as_bytes());
+            step.request.fixed.0.push(format.header().as_bytes(), format.placeholder().as_bytes());
         }
         Ok(self)
     }
@@ -28,6 +27,6 @@ impl Step {
     fn has_header(&self, name: &str) -> bool {
         let is_it = |other: &[u8]| other.eq_ignore_ascii_case(name.as_bytes());
         let mut changing = self.request.headers.iter().filter_map(|(name, _)| name.constant());
-        self.request.fixed_lines().any(|(name, _)| is_it(name)) || changing.any(|name| is_it(name.as_bytes()))
+        self.request.fixed.0.iter().any(|(name, _)| is_it(name)) || changing.any(|name| is_it(name.as_bytes()))
     }
 }

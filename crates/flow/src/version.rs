@@ -32,7 +32,7 @@ impl Step {
             };
             return Err(FlowError::new(line, format!("HTTP/{wanted} is asked for here, not {version}; {help}")));
         }
-        match self.request.fixed_lines().find(|(name, value)| !is_allowed_in_http2(name, value)) {
+        match self.request.fixed.0.iter().find(|(name, value)| !is_allowed_in_http2(name, value)) {
             Some((name, _)) if version == HttpVersion::Http2 => {
                 let name = String::from_utf8_lossy(name);
                 let help = "leave it out: it is about the connection";

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use truetail_engine::{
-    FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, MessageOptions, Method, RequestId, RequestSet, TargetRequests,
-    redis_command,
+    FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, MessageOptions, Method, RequestId, RequestParts, RequestSet,
+    TargetRequests, redis_command,
 };
 
 use crate::built_in::{ArrivalValues, BuiltIn};
@@ -85,9 +85,10 @@ struct FilledIn {
 }
 
 impl MakeRequest for FilledIn {
-    fn make(&self, id: RequestId, index: u64, message: &mut Vec<u8>) -> bool {
+    fn make(&self, id: RequestId, index: u64, message: &mut RequestParts) -> bool {
         let row = self.rows.get(id.row as usize).map_or(&[][..], |row| row);
-        *message = self.parts.fill(row, &mut ArrivalValues::new(self.seed, index));
+        let filled = self.parts.fill(row, &mut ArrivalValues::new(self.seed, index));
+        *message = RequestParts::message(filled);
         true
     }
 }
@@ -119,11 +120,11 @@ pub fn prepare_message(
             check(options, &message).map_err(|problem| location.invalid(problem))?;
             size.add(message.len(), location).map(|()| message)
         };
-        target.push(&checked(ArrivalValues::new(seed, target.len() as u64))?);
+        target.push_message(&checked(ArrivalValues::new(seed, target.len() as u64))?);
         if !has_values {
             return Ok(());
         }
-        samples.push(&checked(ArrivalValues::sample())?);
+        samples.push_message(&checked(ArrivalValues::sample())?);
         // A framing that holds the first message must hold a longer one too.
         checked(ArrivalValues::new(seed, LATE))?;
         kept.push(row.iter().map(|field| field.as_ref().into()).collect::<KeptRow>());
@@ -239,9 +240,9 @@ mod tests {
         let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: b"id\nx\ny\n" };
         let feed = Some(Feed { rows, order: FeedOrder::InOrder });
         let set = prepare_message(&spec, &options("redis"), feed, 1).unwrap();
-        let mut message = Vec::new();
+        let mut message = RequestParts::default();
         assert!(set.maker().expect("a value").make(set.choose(11), 11, &mut message));
-        assert_eq!(message, redis_command(&["SET", "k11", "y"]));
+        assert_eq!(message.view().body(), redis_command(&["SET", "k11", "y"]));
         // Six bytes at first, and more later.
         let content = bytes("hello{{seq}}");
         let spec = MessageSpec { content, ..spec };

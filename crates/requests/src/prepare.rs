@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use truetail_engine::{
-    FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, Origin, Request, RequestId, RequestSet, TargetRequests,
+    FeedOrder, MAX_REQUEST_SET_BYTES, MakeRequest, Origin, Request, RequestId, RequestParts, RequestSet, TargetRequests,
 };
 
 use crate::built_in::{ArrivalValues, BUILT_INS, BuiltIn};
@@ -67,9 +67,9 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
         let request = request.map_err(|error| spec.location.invalid(error))?.without_default_headers(&spec.left_out);
         let mut target = TargetRequests::new(spec.method.clone(), spec.shown(request.url().as_str()), spec.weight)
             .at_origin(origins.add(request.origin()));
-        let bytes = request.http1_bytes();
-        size.add(bytes.len(), &spec.location)?;
-        target.push(&bytes);
+        let parts = request.parts();
+        size.add(size_of_request(&parts), &spec.location)?;
+        target.push(&parts);
         targets.push(target);
     }
     let requests = request_set(targets, (0, FeedOrder::InOrder), seed)?;
@@ -180,20 +180,20 @@ impl Filling {
 
     fn add_row(&mut self, location: &Location, row: &[Cow<'_, str>], fields: &[NamedField]) -> Result<(), InputError> {
         let invalid = |error: RenderError| location.invalid(error.text(fields));
-        let mut request = Vec::new();
+        let mut request = RequestParts::default();
         let mut index = self.parts.iter().map(|part| part.target.len() as u64).max().unwrap_or(0);
         for Part { template, target, samples } in &mut self.parts {
             if template.is_fixed() && !target.is_empty() {
                 continue;
             }
             template.render(row, &mut ArrivalValues::new(self.seed, index), &mut request).map_err(invalid)?;
-            self.size.add(request.len(), location)?;
+            self.size.add(size_of_request(&request), location)?;
             target.push(&request);
             if !self.keeps_rows {
                 continue;
             }
             template.render(row, &mut ArrivalValues::sample(), &mut request).map_err(invalid)?;
-            self.size.add(request.len(), location)?;
+            self.size.add(size_of_request(&request), location)?;
             samples.push(&request);
             while template.is_encoded() && index < TRIED {
                 index += 1;
@@ -226,6 +226,11 @@ impl Filling {
     }
 }
 
+/// Returns the bytes of a request in memory.
+pub(crate) fn size_of_request(request: &RequestParts) -> usize {
+    request.view().http1_bytes().len()
+}
+
 /// Maker of requests with built-in values.
 struct FilledIn {
     templates: Vec<Template>,
@@ -234,7 +239,7 @@ struct FilledIn {
 }
 
 impl MakeRequest for FilledIn {
-    fn make(&self, id: RequestId, index: u64, request: &mut Vec<u8>) -> bool {
+    fn make(&self, id: RequestId, index: u64, request: &mut RequestParts) -> bool {
         let row = self.rows.get(id.row as usize).map_or(&[][..], |row| row);
         let mut values = ArrivalValues::new(self.seed, index);
         self.templates[id.target as usize].render(row, &mut values, request).is_ok()
@@ -369,9 +374,9 @@ mod tests {
     fn made(requests: &RequestSet, arrivals: std::ops::Range<u64>) -> Vec<String> {
         let maker = requests.maker().expect("built-in values");
         let request = |index| {
-            let mut request = b"left over".to_vec();
+            let mut request = RequestParts::message(b"left over");
             assert!(maker.make(requests.choose(index), index, &mut request));
-            String::from_utf8(request).unwrap()
+            String::from_utf8_lossy(request.view().http1_bytes()).into_owned()
         };
         arrivals.map(request).collect()
     }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use truetail_engine::{
-    BaseUrl, MAX_REQUEST_SET_BYTES, Method, Request, RequestId, RequestSet, TargetRequests, is_header_value,
+    BaseUrl, MAX_REQUEST_SET_BYTES, Method, Request, RequestId, RequestParts, RequestSet, TargetRequests,
+    is_header_value,
 };
 use truetail_model::arrival::{ProfileError, Trace};
 use truetail_model::time::Nanos;
 
-use crate::prepare::{PreparedRequests, Size};
+use crate::prepare::{PreparedRequests, Size, size_of_request};
 use crate::{InputError, Location, TargetSpec};
 
 /// Number of routes with a separate target: the most frequent ones. The rest share one target per method.
@@ -144,12 +145,12 @@ impl Replay {
         let mut size = Size { bytes: 0, most: MAX_REQUEST_SET_BYTES };
         for (number, (recorded, line)) in self.requests.iter().enumerate() {
             let location = Location::at(&self.file, *line);
-            let bytes = recorded.bytes(prefix, &base.headers, &location)?;
-            size.add(bytes.len(), &location)?;
+            let request = recorded.request(prefix, &base.headers, &location)?;
+            size.add(size_of_request(&request), &location)?;
             let target = groups.of_request[number];
             let of = &mut targets[target as usize];
             ids.push(RequestId { target, row: of.len() as u32 });
-            of.push(&bytes);
+            of.push(&request);
         }
         let asked = self.asked.iter().map(|number| ids[*number as usize]).collect();
         let requests = RequestSet::recorded(targets, asked).map_err(|error| base.location.invalid(error))?;
@@ -158,14 +159,14 @@ impl Replay {
 }
 
 impl RecordedRequest {
-    fn bytes(&self, prefix: &BaseUrl, headers: &[String], location: &Location) -> Result<Vec<u8>, InputError> {
+    fn request(&self, prefix: &BaseUrl, headers: &[String], location: &Location) -> Result<RequestParts, InputError> {
         let host = self.host.iter().map(|host| format!("Host: {host}"));
         let spec =
             TargetSpec { headers: host.collect(), ..TargetSpec::new(location.clone(), "") }.with_defaults(headers);
         let method: Method = self.method.parse().map_err(|error| location.invalid(error))?;
         let url = prefix.join(&self.target).ok_or_else(|| location.invalid("the path does not begin with a slash"))?;
         let request = Request::new(method, &url, &spec.headers, Vec::new());
-        Ok(request.map_err(|error| location.invalid(error))?.http1_bytes())
+        Ok(request.map_err(|error| location.invalid(error))?.parts())
     }
 
     /// Returns the path, with a star for each part that looks like an identifier.

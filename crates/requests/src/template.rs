@@ -1,5 +1,5 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::{Method, Origin, Request, contradicts_framing, is_header_value};
+use truetail_engine::{Method, Origin, Request, RequestParts, contradicts_framing, is_header_value};
 
 use crate::built_in::{ArrivalValues, BuiltIn};
 use crate::json_text::{self, JsonPosition};
@@ -72,7 +72,9 @@ pub(crate) struct Template {
     /// The URL with its placeholders, for display.
     pub(crate) url: String,
     pub(crate) origin: Origin,
-    head: Vec<Piece>,
+    path: Vec<Piece>,
+    /// Name and value of each header field.
+    fields: Vec<(Vec<u8>, Vec<Piece>)>,
     body: Vec<Piece>,
     encoder: Option<BodyEncoder>,
 }
@@ -101,12 +103,14 @@ impl Template {
             return Err(refused_in_origin(spec));
         }
         let request = request.without_default_headers(&spec.left_out);
-        let head = request.http1_head(&markers.length_marker());
+        let parts = request.parts_with_length(&markers.length_marker());
+        let fields = parts.view().fields().map(|(name, value)| (name.to_vec(), markers.pieces(value)));
         Ok(Template {
             method: spec.method.clone(),
             url: markers.written(&spec.shown(request.url().as_str())),
             origin: request.origin(),
-            head: markers.pieces(&head),
+            path: markers.pieces(parts.view().path()),
+            fields: fields.collect(),
             body: body_pieces(spec, names)?,
             encoder: spec.encoder.clone(),
         })
@@ -114,12 +118,17 @@ impl Template {
 
     /// Returns true if the request is the same for all rows.
     pub(crate) fn is_fixed(&self) -> bool {
-        !self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Field(..)))
+        !self.pieces().any(|piece| matches!(piece, Piece::Field(..)))
     }
 
     /// Returns true if the request has built-in values.
     pub(crate) fn has_values(&self) -> bool {
-        self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Value(_)))
+        self.pieces().any(|piece| matches!(piece, Piece::Value(_)))
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        let of_fields = self.fields.iter().flat_map(|(_, value)| value);
+        self.path.iter().chain(of_fields).chain(&self.body)
     }
 
     /// Returns true if the body is encoded, and the encoder may refuse some of its built-in values.
@@ -135,17 +144,23 @@ impl Template {
         &self,
         row: &[impl AsRef<str>],
         values: &mut ArrivalValues,
-        out: &mut Vec<u8>,
+        out: &mut RequestParts,
     ) -> Result<(), RenderError> {
-        out.clear();
-        put(&self.body, row, (values, 0), out)?;
-        let body = std::mem::take(out);
-        let body = match &self.encoder {
-            Some(encoder) => encoder.encode(&body).map_err(RenderError::Body)?,
-            None => body,
-        };
-        put(&self.head, row, (values, body.len()), out)?;
-        out.extend_from_slice(&body);
+        let mut body = Vec::new();
+        put(&self.body, row, (values, 0), &mut body)?;
+        if let Some(encoder) = &self.encoder {
+            body = encoder.encode(&body).map_err(RenderError::Body)?;
+        }
+        out.begin(self.method.as_str().as_bytes());
+        put(&self.path, row, (values, body.len()), out.buffer())?;
+        out.end_path();
+        for (name, value) in &self.fields {
+            out.buffer().extend_from_slice(name);
+            out.end_name();
+            put(value, row, (values, body.len()), out.buffer())?;
+            out.end_value();
+        }
+        out.end_head(&body);
         Ok(())
     }
 }
@@ -302,8 +317,11 @@ impl Markers {
         })
     }
 
-    fn pieces(&self, head: &str) -> Vec<Piece> {
-        let mut rest = head;
+    /// Splits a part of the request at its markers.
+    fn pieces(&self, part: &[u8]) -> Vec<Piece> {
+        // The request was made from text.
+        let part = String::from_utf8_lossy(part);
+        let mut rest = &*part;
         let mut pieces = Vec::new();
         while let Some((before, after)) = rest.split_once(&self.marker) {
             let Some((number, after)) = after.split_once('z') else { break };

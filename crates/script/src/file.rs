@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mlua::Table;
+use truetail_engine::RequestView;
 use truetail_flow::SessionRows;
 
-use crate::pieces::MAX_FIELDS;
 use crate::state::State;
 
 /// A script, and its arguments.
@@ -50,27 +50,20 @@ pub struct ScriptTarget {
 }
 
 impl ScriptTarget {
-    /// Returns method, path, header and body of a request of HTTP/1.1. Leaves out its length and the header fields that
-    /// `left_out` names in lower case.
-    pub fn of_request(bytes: &[u8], left_out: &[&str]) -> ScriptTarget {
-        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-        let mut request = httparse::Request::new(&mut fields);
-        let head = match request.parse(bytes) {
-            Ok(httparse::Status::Complete(head)) => head,
-            _ => bytes.len(),
+    /// Returns method, path, header and body of a request. Leaves out its length and the header fields that `left_out`
+    /// names in lower case.
+    pub fn of_request(request: RequestView<'_>, left_out: &[&str]) -> ScriptTarget {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let is_kept = |name: &[u8]| {
+            let mut others = left_out.iter().chain(&["content-length"]);
+            !others.any(|other| name.eq_ignore_ascii_case(other.as_bytes()))
         };
-        let is_kept = |name: &str| {
-            let name = name.to_ascii_lowercase();
-            name != "content-length" && !left_out.contains(&name.as_str())
-        };
-        let kept = request.headers.iter().filter(|field| is_kept(field.name));
+        let kept = request.fields().filter(|(name, _)| is_kept(name));
         ScriptTarget {
-            method: request.method.unwrap_or("GET").to_owned(),
-            path: request.path.unwrap_or("/").to_owned(),
-            headers: kept
-                .map(|field| (field.name.to_owned(), String::from_utf8_lossy(field.value).into_owned()))
-                .collect(),
-            body: bytes[head..].to_vec(),
+            method: text(request.method()),
+            path: text(request.path()),
+            headers: kept.map(|(name, value)| (text(name), text(value))).collect(),
+            body: request.body().to_vec(),
             ..ScriptTarget::default()
         }
     }

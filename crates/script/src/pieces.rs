@@ -3,7 +3,7 @@
 use httparse::Status;
 
 /// Limit on the header fields of a request.
-pub(crate) const MAX_FIELDS: usize = 100;
+const MAX_FIELDS: usize = 100;
 
 /// Returns the length of the first request in `bytes`.
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mlua::Function;
-use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, RequestMaker};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, RequestMaker, RequestParts};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 
@@ -64,7 +64,7 @@ impl ScriptedWorker {
     }
 
     /// Writes the next request.
-    fn next(&mut self, request: &mut Vec<u8>) -> Result<(), ScriptError> {
+    fn next(&mut self, request: &mut RequestParts) -> Result<(), ScriptError> {
         if self.sent == self.text.len() {
             match self.request.clone() {
                 Some(function) => self.ask(&function)?,
@@ -74,8 +74,7 @@ impl ScriptedWorker {
         let rest = &self.text[self.sent..];
         let length =
             first_length(rest).map_err(|why| self.state.error(&format!("request() returned no request: {why}")))?;
-        request.clear();
-        request.extend_from_slice(&rest[..length]);
+        request.message_buffer().extend_from_slice(&rest[..length]);
         self.sent += length;
         Ok(())
     }
@@ -152,7 +151,7 @@ impl AnswerReader for ScriptedWorker {
 }
 
 impl RequestMaker for ScriptedWorker {
-    fn make(&mut self, _: Arrival, request: &mut Vec<u8>) -> bool {
+    fn make(&mut self, _: Arrival, request: &mut RequestParts) -> bool {
         if self.has_failed {
             return false;
         }

@@ -269,7 +269,9 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>)
     let requests = target.requests();
     let first = target.first_requests();
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
-    only.push(&marked(requests.bytes(requests.choose(0))));
+    let mut request = requests.view(requests.choose(0)).to_parts();
+    request.insert_field(PREFLIGHT_HEADER, "1");
+    only.push(&request);
     let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("one request");
     let started = Instant::now();
     let options = trial(target, &requests, observer.is_some());
@@ -346,11 +348,4 @@ impl WithProtocol for FirstExchange {
             }
         }
     }
-}
-
-/// Returns the request with [`PREFLIGHT_HEADER`] as its last header.
-fn marked(request: &[u8]) -> Vec<u8> {
-    let head_end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(request.len(), |at| at + 2);
-    let (head, rest) = request.split_at(head_end);
-    [head, format!("{PREFLIGHT_HEADER}: 1\r\n").as_bytes(), rest].concat()
 }

@@ -25,6 +25,7 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 use truetail_run::{MessageBooks, SkippedLines};
 
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestId;
 
 use observer::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, SessionScript, Trailers};
@@ -50,9 +51,9 @@ pub(crate) trait Protocol: Debug + Sized {
         None
     }
 
-    /// Returns the buffer for the next request of `user`, to be overwritten. Must only be called if requests are made
+    /// Returns the place of the next request of `user`, to be overwritten. Must only be called if requests are made
     /// during the run.
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
 
@@ -276,7 +277,7 @@ impl Events {
     ///
     /// # Panics
     /// If the observer makes no requests.
-    pub(crate) fn make_request(&mut self, arrival: Arrival, request: &mut Vec<u8>) -> bool {
+    pub(crate) fn make_request(&mut self, arrival: Arrival, request: &mut RequestParts) -> bool {
         let maker = self.observer.as_mut().and_then(|observer| observer.maker());
         maker.expect("a run that makes requests has an observer that does").make(arrival, request)
     }

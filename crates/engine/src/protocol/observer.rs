@@ -16,6 +16,7 @@ use super::http1::{head_fields, values_in_head};
 use super::push_reader::PushReader;
 use crate::target::fields::{lines, name_and_value};
 use crate::target::method::is_token;
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestId;
 
 /// Reader of the answers of one worker while they arrive. Without one, bodies are counted and dropped.
@@ -94,13 +95,18 @@ pub struct NextRequest {
 /// Script that decides the requests of sessions one by one. A user number means one session from its first request to
 /// its end, and may be reused afterwards.
 pub trait SessionScript {
-    /// Makes the next request of the session of `user`: overwrites `request` with its bytes in HTTP/1.1, for all
-    /// versions of HTTP. If the last session of this user has ended, this is the first request of session `number`.
+    /// Makes the next request of the session of `user`: overwrites `request` with it. If the last session of this user has ended, this is the first request of session `number`.
     /// [`AnswerReader::begin`] follows at once.
     ///
     /// Returns `None` if a session that should have begun makes no request. [`SessionScript::never_issued`] follows at
     /// once, and the session has ended.
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest>;
+    fn next_request(
+        &mut self,
+        user: u32,
+        number: u64,
+        arrival: Arrival,
+        request: &mut RequestParts,
+    ) -> Option<NextRequest>;
 
     /// Returns the think time of this user before its next request; `None`: the session has ended. Called after
     /// [`AnswerReader::end`] for the user's last request.
@@ -114,10 +120,10 @@ pub trait SessionScript {
 
 /// Maker of the requests of single arrivals. It decides the content of a request, and never its time.
 pub trait RequestMaker {
-    /// Makes the request of this arrival: overwrites `request` with its bytes in HTTP/1.1. [`AnswerReader::begin`]
+    /// Makes the request of this arrival: overwrites `request` with it. [`AnswerReader::begin`]
     /// follows at once. Returns false if there is no request. The arrival then counts as never issued, and
     /// [`AnswerReader::never_issued`] follows.
-    fn make(&mut self, arrival: Arrival, request: &mut Vec<u8>) -> bool;
+    fn make(&mut self, arrival: Arrival, request: &mut RequestParts) -> bool;
 }
 
 /// Limits on the progress of answers, in addition to the timeout of the run.

@@ -1,16 +1,13 @@
-//! The header fields of HTTP/2, read from the bytes of a request in HTTP/1.1.
+//! The header fields of a request in HTTP/2.
+
+use super::request_parts::RequestView;
 
 /// A name in lower case and its value.
 pub(crate) type Field<'a> = (String, &'a [u8]);
 
-/// The fields of a request, and the start of its body.
+/// Every field of a request in the order of sending: pseudo-headers first.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Fields<'a> {
-    /// Every field in the order of sending: pseudo-headers first.
-    pub(crate) all: Vec<Field<'a>>,
-    /// Start of the body in the bytes of HTTP/1.1.
-    pub(crate) body: usize,
-}
+pub(crate) struct Fields<'a>(pub(crate) Vec<Field<'a>>);
 
 /// Headers about the connection, which HTTP/2 does not allow (RFC 9113, section 8.2.2).
 const CONNECTION_HEADERS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
@@ -60,67 +57,56 @@ pub(crate) fn name_and_value(line: &[u8]) -> (&[u8], &[u8]) {
     (&line[..colon], line.get(colon + 1..).unwrap_or_default().trim_ascii())
 }
 
-/// Returns the end of the head of an HTTP/1.1 request, and the start of its body.
-pub(crate) fn end_of_head(request: &[u8]) -> (usize, usize) {
-    let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(request.len());
-    (end, (end + 4).min(request.len()))
-}
-
-pub(crate) fn method_and_path(line: &[u8]) -> (&[u8], &[u8]) {
-    let mut words = line.split(|byte| *byte == b' ');
-    (words.next().unwrap_or_default(), words.next().unwrap_or_default())
-}
-
 impl<'a> Fields<'a> {
-    /// Reads a whole request. `Host` becomes `:authority`. Headers that only ask to keep the connection are omitted,
-    /// because HTTP/2 keeps it anyway.
+    /// Returns the fields of a request. `Host` becomes `:authority`. Headers that only ask to keep the connection are
+    /// omitted, because HTTP/2 keeps it anyway.
     ///
     /// # Errors
-    /// The line of a header that HTTP/2 does not allow, as written.
-    pub(crate) fn parse(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
+    /// A header that HTTP/2 does not allow, as a line.
+    pub(crate) fn of(request: RequestView<'a>, scheme: &str) -> Result<Fields<'a>, String> {
         let scheme: &'static [u8] = if scheme == "https" { b"https" } else { b"http" };
-        let (end, body) = end_of_head(request);
-        let mut lines = lines(&request[..end]);
-        let (method, path) = method_and_path(lines.next().unwrap_or_default());
-        let mut all = vec![(":method".to_owned(), method), (":scheme".to_owned(), scheme), (":path".to_owned(), path)];
-        for line in lines {
-            let (name, value) = name_and_value(line);
+        let first = [(":method", request.method()), (":scheme", scheme), (":path", request.path())];
+        let mut all: Vec<Field<'a>> = first.map(|(name, value)| (name.to_owned(), value)).into();
+        for (name, value) in request.fields() {
+            let value = value.trim_ascii();
             match InHttp2::for_header(name, value) {
                 InHttp2::Sent => all.push((String::from_utf8_lossy(name).to_ascii_lowercase(), value)),
                 InHttp2::Authority => all.insert(3, (":authority".to_owned(), value)),
                 InHttp2::LeftOut => {}
-                InHttp2::Refused => return Err(String::from_utf8_lossy(line).into_owned()),
+                InHttp2::Refused => {
+                    return Err(format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value)));
+                }
             }
         }
-        Ok(Fields { all, body })
+        Ok(Fields(all))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::request_parts::RequestParts;
 
-    fn fields(request: &str) -> Result<Vec<String>, String> {
-        let fields = Fields::parse(request.as_bytes(), "https")?;
-        Ok(fields.all.iter().map(|(name, value)| format!("{name}={}", String::from_utf8_lossy(value))).collect())
+    fn fields(lines: &str) -> Result<Vec<String>, String> {
+        let parts = RequestParts::of_text(&format!("POST /a?b HTTP/1.1\r\n{lines}\r\n\r\nbody"));
+        let fields = Fields::of(parts.view(), "https")?;
+        Ok(fields.0.iter().map(|(name, value)| format!("{name}={}", String::from_utf8_lossy(value))).collect())
     }
 
     #[test]
     fn fields_of_a_request() {
         assert!(is_allowed_in_http2(b"Te", b" trailers ") && is_allowed_in_http2(b"CONNECTION", b"Keep-Alive"));
         assert!(!is_allowed_in_http2(b"upgrade", b"h2c") && !is_allowed_in_http2(b"Proxy-Connection", b"close"));
-        let request =
-            "POST /a?b HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nConnection: Keep-Alive\r\nX: a:b\r\n\r\nbody";
+        let lines = "User-Agent: t\r\nHost: a.test\r\nConnection: Keep-Alive\r\nX: a:b \t";
         let wanted = [":method=POST", ":scheme=https", ":path=/a?b", ":authority=a.test", "user-agent=t", "x=a:b"];
-        assert_eq!(fields(request).unwrap(), wanted);
-        assert_eq!(&request.as_bytes()[Fields::parse(request.as_bytes(), "http").unwrap().body..], b"body");
+        assert_eq!(fields(lines).unwrap(), wanted);
     }
 
     #[test]
     fn a_header_that_is_not_allowed_is_named() {
         for header in ["Connection: close", "Transfer-Encoding: chunked", "Upgrade: h2c", "TE: gzip"] {
-            assert_eq!(fields(&format!("GET / HTTP/1.1\r\n{header}\r\n\r\n")).unwrap_err(), header);
+            assert_eq!(fields(header).unwrap_err(), header);
         }
-        assert!(fields("GET / HTTP/1.1\r\nTE: trailers\r\n\r\n").unwrap().contains(&"te=trailers".to_owned()));
+        assert!(fields("TE: trailers").unwrap().contains(&"te=trailers".to_owned()));
     }
 }

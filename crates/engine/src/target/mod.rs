@@ -12,12 +12,12 @@ pub(crate) mod framing;
 pub(crate) mod method;
 pub(crate) mod origin;
 pub(crate) mod request;
+pub(crate) mod request_parts;
 pub(crate) mod request_set;
 pub(crate) mod resolve;
 pub(crate) mod target_requests;
 mod wire_protocol;
 
-use memchr::memmem;
 use truetail_run::{GrpcKind, TraceFacts};
 
 use crate::protocol::messages::MessageOptions;
@@ -29,6 +29,7 @@ use fields::Fields;
 use method::Method;
 use origin::Origin;
 use request::Request;
+use request_parts::RequestView;
 use request_set::RequestSet;
 use resolve::AddressOverrides;
 use target_requests::TargetRequests;
@@ -100,7 +101,7 @@ impl Target {
             return Err(TargetError::SchemesInHttp2 { one, other });
         }
         let of_target = |target: &TargetRequests| {
-            let refused = target.iter().find_map(|request| Fields::parse(request, scheme).err());
+            let refused = target.iter().find_map(|request| Fields::of(request, scheme).err());
             refused.map(|header| TargetError::NotInHttp2 { target: target.to_string(), header })
         };
         match self.made_before_run().iter().find_map(of_target) {
@@ -129,8 +130,10 @@ impl Target {
     pub fn trace(&mut self, facts: TraceFacts) -> Result<(), TargetError> {
         let ids = facts.ids().expect("facts that were made for this run");
         let header = ids.format().header();
-        let line = format!("\r\n{header}: {}\r\n", ids.format().placeholder());
-        let has_place = |request: &[u8]| memmem::find(request, line.as_bytes()).is_some();
+        let has_place = |request: RequestView<'_>| {
+            let mut values = request.fields().filter(|(name, _)| *name == header.as_bytes()).map(|(_, value)| value);
+            values.any(|value| value == ids.format().placeholder().as_bytes())
+        };
         if let Some(other) = self.made_before_run().iter().find(|target| !target.iter().all(has_place)) {
             return Err(TargetError::HasTraceHeader { target: other.to_string(), header });
         }

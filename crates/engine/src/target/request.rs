@@ -1,6 +1,4 @@
-//! One request: method, URL, headers and body, and its bytes in HTTP/1.1.
-
-use std::fmt;
+//! One request: method, URL, headers and body.
 
 use url::{Position, Url};
 
@@ -9,6 +7,7 @@ use super::error::TargetError;
 use super::framing::contradicts_framing;
 use super::method::{Method, is_token};
 use super::origin::Origin;
+use super::request_parts::RequestParts;
 
 /// Returns true if these bytes can be a header value: they contain no control character except the tab.
 pub fn is_header_value(value: &[u8]) -> bool {
@@ -63,33 +62,33 @@ impl Request {
         Origin::from_url(&self.url)
     }
 
-    /// Returns head and body in HTTP/1.1.
-    pub fn http1_bytes(&self) -> Vec<u8> {
-        let mut request = self.http1_head(&self.body.len()).into_bytes();
-        request.extend_from_slice(&self.body);
-        request
+    /// Returns its parts, with default headers.
+    pub fn parts(&self) -> RequestParts {
+        self.parts_with_length(&self.body.len().to_string())
     }
 
-    /// Returns the head in HTTP/1.1, including its empty line. `content_length` is written as the length of the body.
-    pub fn http1_head(&self, content_length: &dyn fmt::Display) -> String {
-        let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
-        let mut head = format!("{} {path_and_query} HTTP/1.1\r\n", self.method.as_str());
-        let mut put = |name: &str, value: &dyn fmt::Display| head.push_str(&format!("{name}: {value}\r\n"));
+    /// Returns its parts, with this text as the length of the body.
+    pub fn parts_with_length(&self, content_length: &str) -> RequestParts {
+        let mut parts = RequestParts::default();
+        parts.begin(self.method.as_str().as_bytes());
+        parts.buffer().extend_from_slice(self.url[Position::BeforePath..Position::AfterQuery].as_bytes());
+        parts.end_path();
+        let mut put = |name: &str, value: &str| parts.field(name.as_bytes(), value.as_bytes());
         if self.has_default("host") {
-            put("Host", &&self.url[Position::BeforeHost..Position::AfterPort]);
+            put("Host", &self.url[Position::BeforeHost..Position::AfterPort]);
         }
         if self.has_default("user-agent") {
-            put("User-Agent", &concat!("truetail/", env!("CARGO_PKG_VERSION")));
+            put("User-Agent", concat!("truetail/", env!("CARGO_PKG_VERSION")));
         }
         if self.has_default("accept") {
-            put("Accept", &"*/*");
+            put("Accept", "*/*");
         }
         if self.has_default("content-length") && self.sends_length() {
             put("Content-Length", content_length);
         }
         self.headers.iter().for_each(|(name, value)| put(name, value));
-        head.push_str("\r\n");
-        head
+        parts.end_head(&self.body);
+        parts
     }
 
     fn has_default(&self, name: &str) -> bool {
@@ -164,7 +163,7 @@ mod tests {
     }
 
     fn text(request: &Request) -> String {
-        String::from_utf8(request.http1_bytes()).unwrap()
+        String::from_utf8(request.parts().view().http1_bytes().to_vec()).unwrap()
     }
 
     #[test]

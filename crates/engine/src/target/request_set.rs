@@ -15,6 +15,7 @@ use truetail_model::trace::TraceIds;
 
 use super::method::Method;
 use super::request::Request;
+use super::request_parts::RequestView;
 use super::target_requests::TargetRequests;
 use maker::Maker;
 
@@ -170,7 +171,7 @@ impl RequestSet {
     /// Returns a set with one request for all arrivals.
     pub fn single(request: &Request) -> RequestSet {
         let mut only = TargetRequests::new(request.method().clone(), request.url().to_string(), 1);
-        only.push(&request.http1_bytes());
+        only.push(&request.parts());
         RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("a target with one request")
     }
 
@@ -227,13 +228,21 @@ impl RequestSet {
         RequestId { target, row }
     }
 
-    /// Returns head and body of a request in HTTP/1.1.
+    /// Returns head and body of a request in HTTP/1.1, or a message.
     ///
     /// # Panics
     /// If the set has no such request.
     #[inline]
     pub fn bytes(&self, id: RequestId) -> &[u8] {
-        self.targets[id.target as usize].request(id.row)
+        self.targets[id.target as usize].http1_bytes(id.row)
+    }
+
+    /// Returns the parts of a request.
+    ///
+    /// # Panics
+    /// If the set has no such request.
+    pub fn view(&self, id: RequestId) -> RequestView<'_> {
+        self.targets[id.target as usize].view(id.row)
     }
 
     /// Returns the index of a request's origin, unless a script chooses it.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::method::Method;
+use super::request_parts::{RequestParts, RequestView};
 
 /// The requests of one target: one request for all arrivals, or one for each row of data.
 #[derive(Clone, PartialEq, Eq)]
@@ -15,6 +16,9 @@ pub struct TargetRequests {
     pub(super) bytes: Vec<u8>,
     /// End of each request in `bytes`.
     pub(super) ends: Vec<usize>,
+    /// The ends of the parts of all requests, and their number up to and including each request.
+    ends_of_parts: Vec<u32>,
+    part_counts: Vec<usize>,
 }
 
 impl TargetRequests {
@@ -28,6 +32,8 @@ impl TargetRequests {
             name: None,
             bytes: Vec::new(),
             ends: Vec::new(),
+            ends_of_parts: Vec::new(),
+            part_counts: Vec::new(),
         }
     }
 
@@ -53,10 +59,21 @@ impl TargetRequests {
         self.name.as_deref()
     }
 
-    /// Adds the request of the next row, head and body.
-    pub fn push(&mut self, request: &[u8]) {
-        self.bytes.extend_from_slice(request);
+    /// Adds the request of the next row.
+    pub fn push(&mut self, request: &RequestParts) {
+        self.push_view(request.view());
+    }
+
+    /// Adds the message of the next row, or a request of which only the text in HTTP/1.1 is known.
+    pub fn push_message(&mut self, message: &[u8]) {
+        self.push_view(RequestView::new(message, &[]));
+    }
+
+    fn push_view(&mut self, request: RequestView<'_>) {
+        self.bytes.extend_from_slice(request.http1_bytes());
         self.ends.push(self.bytes.len());
+        self.ends_of_parts.extend_from_slice(request.ends());
+        self.part_counts.push(self.ends_of_parts.len());
     }
 
     /// Returns the method of all requests.
@@ -87,18 +104,31 @@ impl TargetRequests {
     pub(super) fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
+        self.ends_of_parts.shrink_to_fit();
+        self.part_counts.shrink_to_fit();
     }
 
-    /// Returns the bytes of each request, in the order of the rows.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len() as u32).map(|row| self.request(row))
+    /// Returns each request, in the order of the rows.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = RequestView<'_>> {
+        (0..self.ends.len() as u32).map(|row| self.view(row))
     }
 
-    pub(super) fn request(&self, row: u32) -> &[u8] {
-        let row = row as usize;
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.bytes[start..self.ends[row]]
+    /// Returns a request in HTTP/1.1, or a message.
+    #[inline]
+    pub(super) fn http1_bytes(&self, row: u32) -> &[u8] {
+        part_of(&self.bytes, &self.ends, row)
     }
+
+    pub(super) fn view(&self, row: u32) -> RequestView<'_> {
+        RequestView::new(self.http1_bytes(row), part_of(&self.ends_of_parts, &self.part_counts, row))
+    }
+}
+
+#[inline]
+fn part_of<'a, T>(all: &'a [T], ends: &[usize], row: u32) -> &'a [T] {
+    let row = row as usize;
+    let start = if row == 0 { 0 } else { ends[row - 1] };
+    &all[start..ends[row]]
 }
 
 /// Writes method and URL, such as `GET http://127.0.0.1/`.

@@ -47,7 +47,7 @@ fn listen() -> TcpListener {
 
 fn one_request() -> RequestSet {
     let mut only = TargetRequests::new(Method::Get, "http://127.0.0.1/".to_owned(), 1);
-    only.push(REQUEST);
+    only.push_message(REQUEST);
     RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap()
 }
 

@@ -81,7 +81,7 @@ fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
     let mut all = TargetRequests::new(method.clone(), format!("{origin}/{{{{row}}}}"), 1);
     for row in 0..rows {
         let request = Request::new(method.clone(), &format!("{origin}/{row}"), &[], Vec::new()).unwrap();
-        all.push(&request.http1_bytes());
+        all.push(&request.parts());
     }
     let requests = RequestSet::new(vec![all], rows as u32, FeedOrder::InOrder, 0).unwrap();
     let origin = Request::new(method.clone(), origin, &[], Vec::new()).unwrap().origin();

@@ -121,7 +121,7 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
         let mut prepared = TargetRequests::new(method.clone(), url.clone(), 1);
         for body in bodies {
             let headers = [format!("X-Test: {header}"), "X-Same: same".to_owned()];
-            prepared.push(&Request::new(method.clone(), &url, &headers, body.to_vec()).unwrap().http1_bytes());
+            prepared.push(&Request::new(method.clone(), &url, &headers, body.to_vec()).unwrap().parts());
         }
         prepared
     };

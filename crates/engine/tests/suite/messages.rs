@@ -12,8 +12,8 @@ use crate::support::{open, run, tls};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_engine::{
     AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, Exchange, ExchangeStep, Expectation,
-    FeedOrder, Framing, MakeRequest, Matching, MessageOptions, Method, ObserverFactory, Plan, RequestId, RequestSet,
-    RunOutput, Target, TargetRequests,
+    FeedOrder, Framing, MakeRequest, Matching, MessageOptions, Method, ObserverFactory, Plan, RequestId, RequestParts,
+    RequestSet, RunOutput, Target, TargetRequests,
 };
 use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
@@ -43,7 +43,7 @@ impl Echo {
 
     fn plan(&self, messages: u64, matching: Matching) -> Plan {
         let mut only = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://echo".to_owned(), 1);
-        only.push(br#"{"id":0}"#);
+        only.push_message(br#"{"id":0}"#);
         let sample = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap();
         let requests = sample.clone().made_in_run(Arc::new(Numbered), &sample);
         let url = ChannelUrl::parse(&format!("tcp://{}", self.address)).unwrap();
@@ -60,8 +60,8 @@ impl Echo {
 struct Numbered;
 
 impl MakeRequest for Numbered {
-    fn make(&self, _: RequestId, index: u64, request: &mut Vec<u8>) -> bool {
-        *request = format!("{{\"id\":{index}}}").into_bytes();
+    fn make(&self, _: RequestId, index: u64, request: &mut RequestParts) -> bool {
+        request.message_buffer().extend_from_slice(format!("{{\"id\":{index}}}").as_bytes());
         true
     }
 }
@@ -181,7 +181,7 @@ fn a_welcome_that_ends_the_handshake_is_no_lost_message() {
         }
     });
     let mut only = TargetRequests::new(Method::Other("SEND".to_owned()), "tls://echo".to_owned(), 1);
-    only.push(b"ping");
+    only.push_message(b"ping");
     let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap();
     let mut target = Target::for_origin(requests, url.origin, &AddressOverrides::default()).unwrap();
     let mut options = MessageOptions::new("line".parse::<Framing>().unwrap(), Matching::Order);

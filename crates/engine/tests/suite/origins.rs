@@ -19,7 +19,7 @@ pub fn mixed(urls: &[(&str, u32)]) -> Target {
     for (nth, (url, weight)) in (0..).zip(urls) {
         let request = Request::new(Method::Get, url, &[], Vec::new()).unwrap();
         let mut target = TargetRequests::new(Method::Get, (*url).to_owned(), *weight).at_origin(nth);
-        target.push(&request.http1_bytes());
+        target.push(&request.parts());
         targets.push(target);
         origins.push(request.origin());
     }

@@ -60,7 +60,7 @@ fn listen(address: &str) -> (String, Seen) {
 /// Three targets: weight 3 with five rows, weight 2 with HEAD, and weight 1 that is missing on the server.
 fn three(origin: &str, order: FeedOrder, seed: u64) -> RequestSet {
     let request = |method: &Method, path: String| {
-        Request::new(method.clone(), &format!("{origin}/{path}"), &[], Vec::new()).unwrap().http1_bytes()
+        Request::new(method.clone(), &format!("{origin}/{path}"), &[], Vec::new()).unwrap().parts()
     };
     let target = |method: Method, weight, paths: Vec<String>| {
         let mut target = TargetRequests::new(method.clone(), format!("{origin}/{{{{path}}}}"), weight);

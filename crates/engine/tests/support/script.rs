@@ -2,7 +2,7 @@
 
 use truetail_engine::{
     AddressOverrides, AnswerHead, AnswerReader, EndedRequest, HttpVersion, NextRequest, ObserverFactory, Plan,
-    RequestId, RequestSet, SessionScript, Target, TargetRequests,
+    RequestId, RequestParts, RequestSet, SessionScript, Target, TargetRequests,
 };
 use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
@@ -20,7 +20,7 @@ pub fn scripted(mut plan: Plan) -> Plan {
     let requests = plan.target.requests().clone();
     let steps = (0..).zip(requests.targets()).map(|(nth, target)| {
         let mut step = TargetRequests::new(target.method().clone(), target.url().to_owned(), 1);
-        step.push(requests.bytes(RequestId { target: nth, row: 0 }));
+        step.push(&requests.view(RequestId { target: nth, row: 0 }).to_parts());
         step
     });
     let steps = RequestSet::from_steps(steps.collect()).unwrap();
@@ -49,10 +49,9 @@ impl AnswerReader for OneRequestEach {
 }
 
 impl SessionScript for OneRequestEach {
-    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut Vec<u8>) -> Option<NextRequest> {
+    fn next_request(&mut self, _: u32, number: u64, _: Arrival, request: &mut RequestParts) -> Option<NextRequest> {
         let id = self.0.choose(number);
-        request.clear();
-        request.extend_from_slice(self.0.bytes(id));
+        *request = self.0.view(id).to_parts();
         Some(NextRequest { target: id.target, origin: 0 })
     }
 

@@ -55,12 +55,15 @@ impl GuidedPlan {
     pub fn requests(&self) -> RequestSet {
         // HTTP/2 takes the fields of the first request as typical for all requests.
         let root = &self.origins.get(0).root;
-        let first = Request::new(Method::Get, root.as_str(), &[], Vec::new()).map(|first| first.http1_bytes());
+        let first = Request::new(Method::Get, root.as_str(), &[], Vec::new()).map(|first| first.parts());
         let first = first.unwrap_or_default();
         let of_step = |(nth, name): (usize, &String)| {
             let method = Method::Other(ANY_METHOD.to_owned());
             let mut target = TargetRequests::new(method, root.to_string(), 1).named(name.clone());
-            target.push(if nth == 0 { &first } else { name.as_bytes() });
+            match nth {
+                0 => target.push(&first),
+                _ => target.push_message(name.as_bytes()),
+            }
             target
         };
         RequestSet::from_steps(self.steps.iter().enumerate().map(of_step).collect()).expect("there is a step")

@@ -1,7 +1,7 @@
 //! The request of a guided session, as it is sent.
 
 use truetail_engine::{
-    Method, Request, contradicts_framing, is_allowed_in_http2, is_header_value, without_credentials,
+    Method, Request, RequestParts, contradicts_framing, is_allowed_in_http2, is_header_value, without_credentials,
 };
 use truetail_model::time::Timestamp;
 use url::{Position, Url};
@@ -24,8 +24,7 @@ pub(super) struct Maker<'a> {
 /// A request that can be sent.
 #[derive(Debug)]
 pub(super) struct Made {
-    /// As HTTP/1.1.
-    pub(super) bytes: Vec<u8>,
+    pub(super) request: RequestParts,
     pub(super) origin: u32,
     /// Its path and query as they are sent.
     pub(super) target: String,
@@ -42,7 +41,7 @@ impl Maker<'_> {
         let target = url[Position::BeforePath..Position::AfterQuery].to_owned();
         let headers = self.headers(&asked.headers, origin, &target)?;
         let request = Request::new(method, url.as_str(), &headers, asked.body).map_err(|error| error.to_string())?;
-        Ok(Made { bytes: request.http1_bytes(), origin, target })
+        Ok(Made { request: request.parts(), origin, target })
     }
 
     /// Returns the URL of a path and the number of its origin.
@@ -77,11 +76,8 @@ impl Maker<'_> {
             }
         }
         cookies.retain(|cookie| !cookie.is_empty());
-        if let Some(first) = cookies.first_mut().filter(|first| !first.starts_with("Cookie: ")) {
-            first.insert_str(0, "Cookie: ");
-        }
         if !cookies.is_empty() {
-            lines.push(cookies.join("; "));
+            lines.push(format!("Cookie: {}", cookies.join("; ")));
         }
         Ok(lines)
     }
@@ -115,7 +111,9 @@ mod tests {
         }
         jar.set(b"id=7; Path=/account", &origins.get(0).site, "/", Timestamp::ZERO);
         let maker = Maker { origins: &origins, is_http2, jar: &jar, due: Timestamp::ZERO };
-        maker.make(asked).map(|made| (String::from_utf8(made.bytes).unwrap(), made.target))
+        maker
+            .make(asked)
+            .map(|made| (String::from_utf8_lossy(made.request.view().http1_bytes()).into_owned(), made.target))
     }
 
     fn asked(method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> GuidedRequest {

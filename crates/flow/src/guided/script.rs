@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, NextRequest, SessionScript};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -114,7 +114,13 @@ impl AnswerReader for GuidedScript {
 }
 
 impl SessionScript for GuidedScript {
-    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> Option<NextRequest> {
+    fn next_request(
+        &mut self,
+        user: u32,
+        number: u64,
+        arrival: Arrival,
+        request: &mut RequestParts,
+    ) -> Option<NextRequest> {
         if self.sessions.len() <= user as usize {
             self.sessions.resize_with(user as usize + 1, || GuidedSession::new(self.shared.began_unix_s));
         }

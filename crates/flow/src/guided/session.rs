@@ -1,3 +1,4 @@
+use truetail_engine::RequestParts;
 use truetail_model::record::Outcome;
 use truetail_model::time::Timestamp;
 use truetail_run::EarlyEnd;
@@ -22,7 +23,7 @@ pub(super) struct GuidedSession {
     /// Path and query of the current or ready request.
     target: String,
     /// The next request, if it is ready.
-    ready: Vec<u8>,
+    ready: RequestParts,
     /// The guide expects the answer to its request.
     is_guided: bool,
 }
@@ -41,7 +42,7 @@ impl GuidedSession {
             jar: CookieJar::new(began_unix_s),
             origin: 0,
             target: String::new(),
-            ready: Vec::new(),
+            ready: RequestParts::default(),
             is_guided: false,
         }
     }
@@ -73,7 +74,7 @@ impl GuidedSession {
     }
 
     /// Passes the ready request to `request` and records that it goes out. It was due at `due`.
-    pub(super) fn issue(&mut self, due: Timestamp, request: &mut Vec<u8>) {
+    pub(super) fn issue(&mut self, due: Timestamp, request: &mut RequestParts) {
         std::mem::swap(&mut self.ready, request);
         self.course.issue(due);
     }
@@ -138,7 +139,7 @@ impl GuidedSession {
         };
         match made {
             Ok(made) => {
-                (self.ready, self.origin, self.target) = (made.bytes, made.origin, made.target);
+                (self.ready, self.origin, self.target) = (made.request, made.origin, made.target);
                 self.course.plan_step(step, think);
                 Ok(())
             }

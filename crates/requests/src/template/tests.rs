@@ -20,9 +20,13 @@ fn rendered(spec: &TargetSpec, row: &[(&str, &str)]) -> String {
     let template = Template::new(spec, &mut names).unwrap_or_else(|problem| panic!("{problem}"));
     let value = |field: &NamedField| row.iter().find(|(name, _)| *name == field.name).expect("a field").1;
     let row: Vec<&str> = names.fields.iter().map(value).collect();
-    let mut out = b"left over".to_vec();
+    let mut out = RequestParts::message(b"left over");
     template.render(&row, &mut ArrivalValues::sample(), &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    text(&out)
+}
+
+fn text(request: &RequestParts) -> String {
+    String::from_utf8(request.view().http1_bytes().to_vec()).unwrap()
 }
 
 const AGENT: &str = concat!("User-Agent: truetail/", env!("CARGO_PKG_VERSION"), "\r\nAccept: */*\r\n");
@@ -117,7 +121,7 @@ fn marks_are_not_mistaken() {
 fn a_header_takes_no_line_break() {
     let mut names = Names::default();
     let template = Template::new(&spec("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut names).unwrap();
-    let mut out = Vec::new();
+    let mut out = RequestParts::default();
     for bad in ["a\r\nZ: c", "a\nb", "a\0"] {
         assert_eq!(template.render(&["x", bad], &mut ArrivalValues::sample(), &mut out), Err(RenderError::Header(1)));
     }
@@ -152,9 +156,9 @@ proptest! {
         let mut names = Names::default();
         let spec = spec("http://a/{{a}}?x={{b}}", &["X: y{{b}}"], b"<{{a}}{{b}}>");
         let template = Template::new(&spec, &mut names).unwrap();
-        let mut out = Vec::new();
+        let mut out = RequestParts::default();
         if template.render(&[&a, &b], &mut ArrivalValues::sample(), &mut out).is_ok() {
-            let text = String::from_utf8(out).unwrap();
+            let text = text(&out);
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             prop_assert_eq!(body, format!("<{a}{b}>"));
             prop_assert_eq!(head.split("\r\n").count(), 6);
@@ -175,7 +179,7 @@ proptest! {
         let mut names = Names::default();
         if let Ok(template) = Template::new(&spec(&url, &[&header], &body), &mut names) {
             let row = vec!["v"; names.fields.len()];
-            let mut out = Vec::new();
+            let mut out = RequestParts::default();
             prop_assert_eq!(template.render(&row, &mut ArrivalValues::sample(), &mut out), Ok(()));
             prop_assert_eq!(template.is_fixed(), names.fields.is_empty());
         }

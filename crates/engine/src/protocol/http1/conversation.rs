@@ -10,6 +10,7 @@ use super::response::{AnswerEnd, Parsed, ResponseParser};
 use super::source::RequestSource;
 use crate::protocol::observer::{AnswerHead, HeadFields, Trailers};
 use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry, Tag};
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// HTTP/1.1 for all connections of a worker.
@@ -39,7 +40,7 @@ impl<R: RequestSource> Protocol for Http1<R> {
         }
     }
 
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         self.requests.request_of(user)
     }
 

@@ -6,6 +6,7 @@ use memchr::memmem;
 use truetail_model::trace::TraceIds;
 
 use crate::protocol::made_in_run::MadeInRun;
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// Source of the bytes of requests, chosen at compile time: requests made before the run cost nothing extra.
@@ -25,8 +26,8 @@ pub(crate) trait RequestSource: Clone + Debug + Send + 'static {
     /// Returns true for a HEAD request, whose answer has no body.
     fn is_head_request(&self, id: RequestId) -> bool;
 
-    /// Returns the buffer for the next request of a user.
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    /// Returns the place of the next request of a user.
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
 }
@@ -49,14 +50,14 @@ impl RequestSource for MadeInRun {
     type Own = ();
 
     fn bytes<'a>(&'a self, id: RequestId, (): &'a ()) -> &'a [u8] {
-        self.bytes(id)
+        self.view(id).http1_bytes()
     }
 
     fn is_head_request(&self, id: RequestId) -> bool {
         self.is_head_request(id)
     }
 
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         self.request_of(user)
     }
 }
@@ -118,7 +119,7 @@ impl<S: RequestSource<Own = ()>> RequestSource for Traced<S> {
         self.requests.is_head_request(id)
     }
 
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         self.requests.request_of(user)
     }
 }

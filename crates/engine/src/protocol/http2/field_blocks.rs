@@ -30,12 +30,11 @@ impl TableUse {
 /// A part of the fields in each form.
 type ByTableUse = [Vec<u8>; 3];
 
-/// The requests of one target: the end of each request's fields, and the start of its body.
+/// The fields of the requests of one target, and the end of each request's fields.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct TargetFields {
     fields: Vec<u8>,
     ends: Vec<usize>,
-    bodies: Vec<usize>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,12 +70,10 @@ impl FieldBlocks {
                 let is_shared =
                     |field: &&Field<'_>| shared.iter().any(|(name, value)| *name == field.0 && value == field.1);
                 fields
-                    .all
                     .iter()
                     .filter(|field| !is_shared(field))
                     .for_each(|field| put_plain(&mut own.fields, &(field.0.as_str(), field.1)));
                 own.ends.push(own.fields.len());
-                own.bodies.push(fields.body);
             }
             blocks.own.push(own);
         }
@@ -95,7 +92,7 @@ impl FieldBlocks {
         FieldBlock {
             blocks: self,
             own: &own.fields[start..own.ends[row]],
-            body: &self.requests.bytes(which)[own.bodies[row]..],
+            body: self.requests.view(which).body(),
             is_head_request: self.requests.is_head_request(which),
         }
     }
@@ -112,9 +109,9 @@ impl FieldBlock<'_> {
     }
 }
 
-fn target_fields<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Fields<'a>> {
+fn target_fields<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Vec<Field<'a>>> {
     let checked = "requests that were checked for HTTP/2";
-    requests.targets()[target].iter().map(move |request| Fields::parse(request, scheme).expect(checked))
+    requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked).0)
 }
 
 /// Returns the fields that are the same in all requests, without the one that carries a trace id. A name that a request
@@ -122,7 +119,7 @@ fn target_fields<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -
 fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
     let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
     for target in 0..requests.targets().len() {
-        for fields in target_fields(requests, target, scheme).map(|fields| fields.all) {
+        for fields in target_fields(requests, target, scheme) {
             let differs = |name: &str| requests.trace_ids().is_some_and(|ids| ids.format().header() == name);
             let once = |name: &str| !differs(name) && fields.iter().filter(|field| field.0 == name).count() == 1;
             match &mut shared {
@@ -214,7 +211,7 @@ mod tests {
             let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
             let request = Request::new(Method::Get, url, &headers, Vec::new()).unwrap();
             let mut prepared = TargetRequests::new(Method::Get, url.to_string(), 1);
-            prepared.push(&request.http1_bytes());
+            prepared.push(&request.parts());
             prepared
         });
         RequestSet::new(prepared.collect(), 0, FeedOrder::InOrder, 1).unwrap()

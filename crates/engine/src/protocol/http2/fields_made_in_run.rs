@@ -1,6 +1,6 @@
 //! Requests that are made during the run, as field blocks.
 //!
-//! A script writes each request in HTTP/1.1. When it begins, its lines become fields without any allocation. Steps
+//! When a request begins, its fields are encoded without any allocation. Steps
 //! usually share the authority, the user agent and the accept header. The first request that has all of them puts them
 //! into the connection's dynamic table. All other fields differ between sessions and are sent as they are.
 
@@ -8,7 +8,8 @@ use super::field_blocks::{TableUse, put_plain, put_text};
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
 use super::source::{FieldSource, RequestBlock};
 use crate::protocol::made_in_run::MadeInRun;
-use crate::target::fields::{Fields, InHttp2, end_of_head, lines, method_and_path, name_and_value};
+use crate::target::fields::{Fields, InHttp2};
+use crate::target::request_parts::{RequestParts, RequestView};
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// Fields that all steps have, unless a step overrides them.
@@ -35,8 +36,7 @@ struct Shared {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MadeBlock<'a> {
     of: &'a FieldsMadeInRun,
-    head: &'a [u8],
-    body: &'a [u8],
+    request: RequestView<'a>,
     is_head_request: bool,
 }
 
@@ -44,7 +44,7 @@ impl FieldsMadeInRun {
     /// Creates a source for sessions with these `steps`. The first step has a complete request.
     pub(crate) fn new(steps: &RequestSet, scheme: &str) -> FieldsMadeInRun {
         let scheme = if scheme == "https" { "https" } else { "http" };
-        let shared = shared(steps.bytes(RequestId { target: 0, row: 0 }), scheme);
+        let shared = shared(steps.view(RequestId { target: 0, row: 0 }), scheme);
         FieldsMadeInRun { requests: MadeInRun::default(), scheme, shared }
     }
 
@@ -61,20 +61,17 @@ impl FieldSource for FieldsMadeInRun {
     type Block<'a> = MadeBlock<'a>;
 
     fn get(&self, id: RequestId) -> MadeBlock<'_> {
-        let request = self.requests.bytes(id);
-        let (end, body) = end_of_head(request);
-        let is_head_request = self.requests.is_head_request(id);
-        MadeBlock { of: self, head: &request[..end], body: &request[body..], is_head_request }
+        MadeBlock { of: self, request: self.requests.view(id), is_head_request: self.requests.is_head_request(id) }
     }
 
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         self.requests.request_of(user)
     }
 }
 
 impl<'a> RequestBlock<'a> for MadeBlock<'a> {
     fn body(&self) -> &'a [u8] {
-        self.body
+        self.request.body()
     }
 
     fn is_head_request(&self) -> bool {
@@ -85,10 +82,9 @@ impl<'a> RequestBlock<'a> for MadeBlock<'a> {
         // Indices in the table follow from the order of all shared fields, so all of them must be added at once.
         let waits = form == TableUse::Insert && !self.has_all_shared();
         let now = if waits { TableUse::Unused } else { form };
-        let (method, path) = method_and_path(lines(self.head).next().unwrap_or_default());
-        put_plain(out, &(":method", method));
+        put_plain(out, &(":method", self.request.method()));
         put_plain(out, &(":scheme", self.of.scheme.as_bytes()));
-        put_literal(b":path", path, out);
+        put_literal(b":path", self.request.path(), out);
         self.fields().for_each(|(name, value)| self.of.put_field(name, value, now, out));
         if waits { form } else { form.after_block() }
     }
@@ -98,7 +94,7 @@ impl<'a> MadeBlock<'a> {
     /// Returns the fields in the order of sending, without the first three. Names are as written.
     fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let fields = |wanted: InHttp2| {
-            let fields = lines(self.head).skip(1).map(name_and_value);
+            let fields = self.request.fields().map(|(name, value)| (name, value.trim_ascii()));
             fields.filter(move |(name, value)| InHttp2::for_header(name, value) == wanted)
         };
         // Headers that HTTP/2 does not allow were refused before the run, or when the request was made.
@@ -121,9 +117,9 @@ impl Shared {
 }
 
 /// Returns the shared fields, taken from the first request in the order of sending.
-fn shared(first: &[u8], scheme: &str) -> Vec<Shared> {
+fn shared(first: RequestView<'_>, scheme: &str) -> Vec<Shared> {
     // The headers were checked for HTTP/2 before the run. Without fields, nothing is shared.
-    let fields = Fields::parse(first, scheme).map(|fields| fields.all).unwrap_or_default();
+    let fields = Fields::of(first, scheme).map(|fields| fields.0).unwrap_or_default();
     let mut room = TABLE_SIZE;
     let mut fits = |name: &str, value: &[u8]| {
         let size = name.len() + value.len() + OVERHEAD;
@@ -174,7 +170,7 @@ mod tests {
 
     fn made_in_run(first: &str) -> FieldsMadeInRun {
         let mut step = TargetRequests::new(Method::Get, "http://a.test/a".to_owned(), 1);
-        step.push(first.as_bytes());
+        step.push(&RequestParts::of_text(first));
         FieldsMadeInRun::new(&RequestSet::from_steps(vec![step]).unwrap(), "http")
     }
 
@@ -186,7 +182,7 @@ mod tests {
         form: TableUse,
     ) -> (Vec<u8>, Vec<String>, TableUse) {
         let user = RequestId { target: 0, row: 3 };
-        *source.request_of(user.row) = request.as_bytes().to_vec();
+        *source.request_of(user.row) = RequestParts::of_text(request);
         let mut out = Vec::new();
         let made = source.get(user);
         let next = made.put(form, &mut out);

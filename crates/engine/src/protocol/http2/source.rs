@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::field_blocks::{FieldBlock, FieldBlocks, TableUse};
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestId;
 
 /// Source of the fields of requests, chosen at compile time: blocks that were made before the run cost nothing extra.
@@ -14,8 +15,8 @@ pub(crate) trait FieldSource: Clone + Debug + Send + 'static {
 
     fn get(&self, id: RequestId) -> Self::Block<'_>;
 
-    /// Returns the buffer for the next request of a user.
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    /// Returns the place of the next request of a user.
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         unreachable!("requests were made before the run, and user {user} has none of its own")
     }
 }

@@ -16,6 +16,7 @@ use super::splitter::{Control, Splitter};
 use super::varying::Varying;
 use super::websocket::{Opcode, put_frame};
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestSet;
 
 /// Code of a channel that has done its work (RFC 6455, section 7.4.1).
@@ -183,9 +184,9 @@ impl Conversation<Messages> for Channel {
     fn begin(&mut self, protocol: &Messages, begins: Beginning, events: &mut Events) -> u32 {
         let Beginning { tag, request, arrival, now } = begins;
         self.inbox.begin_pushes(now, events);
-        let mut made = Vec::new();
+        let mut made = RequestParts::default();
         let is_made = protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
-        let message = if is_made { &made } else { protocol.requests.bytes(request) };
+        let message = if is_made { made.view().body() } else { protocol.requests.bytes(request) };
         let options = &protocol.options;
         let varying = &mut self.varying;
         let starts = self.outbox.push(tag, |out| options.framing.put(message, varying, out));

@@ -35,7 +35,7 @@ impl Client {
         let hello = Exchange::new(steps);
         let options = MessageOptions { hello, ..MessageOptions::new(framing, Matching::Order) };
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
-        target.push(b"message");
+        target.push_message(b"message");
         let requests = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
         let protocol = Messages::new(&requests, options, Timestamp::ZERO);
         Client { channel: protocol.conversation(), protocol, sent: Vec::new(), now: Timestamp(5) }

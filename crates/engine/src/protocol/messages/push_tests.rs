@@ -74,7 +74,7 @@ impl Client {
         let subscription = Exchange::new(steps);
         let options = MessageOptions { subscription, ..MessageOptions::new(framing, matching.parse().unwrap()) };
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
-        target.push(br#"{"id":1}"#);
+        target.push_message(br#"{"id":1}"#);
         let requests = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
         let protocol = Messages::new(&requests, options, Timestamp::ZERO);
         let told = Told::default();

@@ -11,6 +11,7 @@ use super::conversation::Channel;
 use super::*;
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol, Retry, Tag};
 use crate::target::method::Method;
+use crate::target::request_parts::RequestParts;
 use crate::target::request_set::{FeedOrder, MakeRequest, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 
@@ -20,9 +21,8 @@ const GOOD: Outcome = Outcome::Response { status: 0 };
 pub(super) struct Numbered(pub(super) &'static str, pub(super) &'static str);
 
 impl MakeRequest for Numbered {
-    fn make(&self, _: RequestId, index: u64, request: &mut Vec<u8>) -> bool {
-        request.clear();
-        request.extend_from_slice(format!("{}{index}{}", self.0, self.1).as_bytes());
+    fn make(&self, _: RequestId, index: u64, request: &mut RequestParts) -> bool {
+        request.message_buffer().extend_from_slice(format!("{}{index}{}", self.0, self.1).as_bytes());
         true
     }
 }
@@ -38,7 +38,7 @@ impl Client {
     fn new(framing: &str, matching: &str, messages: &[&[u8]]) -> Client {
         let framing = if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() };
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
-        messages.iter().for_each(|message| target.push(message));
+        messages.iter().for_each(|message| target.push_message(message));
         let requests = RequestSet::new(vec![target], messages.len() as u32, FeedOrder::InOrder, 1).unwrap();
         Client::with(&requests, framing, matching)
     }
@@ -236,7 +236,7 @@ fn without_replies_a_message_ends_when_it_is_sent() {
 #[test]
 fn messages_are_made_when_they_begin() {
     let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "tcp://a:1".to_owned(), 1);
-    target.push(b"a sample");
+    target.push_message(b"a sample");
     let sample = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
     let requests = sample.clone().made_in_run(Arc::new(Numbered(r#"{"id":"#, "}")), &sample);
     let mut client = Client::with(&requests, "length:1be".parse().unwrap(), "json:/id");

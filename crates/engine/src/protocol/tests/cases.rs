@@ -92,7 +92,7 @@ impl Case for OfHttp2 {
 
 /// Returns the protocol with the request of user 0.
 fn with_a_user<P: Protocol>(mut protocol: P) -> P {
-    let request = requests().bytes(ANY).to_vec();
+    let request = requests().view(ANY).to_parts();
     *protocol.request_of(ANY.row) = request;
     protocol
 }

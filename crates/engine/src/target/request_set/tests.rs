@@ -11,7 +11,7 @@ fn requests(weights: &[u32], fixed: &[usize], rows: u32, order: FeedOrder, seed:
     let target = |(number, weight): (usize, &u32)| {
         let mut target = TargetRequests::new(Method::Get, format!("http://a/{number}"), *weight);
         let renderings = if rows == 0 || fixed.contains(&number) { 1 } else { rows };
-        (0..renderings).for_each(|row| target.push(format!("target {number} row {row}").as_bytes()));
+        (0..renderings).for_each(|row| target.push_message(format!("target {number} row {row}").as_bytes()));
         target
     };
     RequestSet::new(weights.iter().enumerate().map(target).collect(), rows, order, seed).unwrap()
@@ -134,7 +134,7 @@ fn a_hash_tells_requests_and_weights_apart_and_not_seeds() {
     assert_eq!(others.iter().collect::<std::collections::BTreeSet<_>>().len(), others.len());
     let two = |parts: [&[u8]; 2]| {
         let mut target = TargetRequests::new(Method::Get, String::new(), 1);
-        parts.iter().for_each(|part| target.push(part));
+        parts.iter().for_each(|part| target.push_message(part));
         RequestSet::new(vec![target], 2, FeedOrder::InOrder, 1).unwrap().hash()
     };
     assert_ne!(two([b"ab", b"c"]), two([b"a", b"bc"]));
@@ -144,7 +144,7 @@ fn a_hash_tells_requests_and_weights_apart_and_not_seeds() {
 fn what_was_recorded_is_asked_for_again_in_its_order() {
     let target = |requests: &[&str]| {
         let mut target = TargetRequests::new(Method::Get, String::new(), 1);
-        requests.iter().for_each(|text| target.push(text.as_bytes()));
+        requests.iter().for_each(|text| target.push_message(text.as_bytes()));
         target
     };
     let of = |asked: &[(u32, u32)]| {
@@ -164,7 +164,7 @@ fn what_was_recorded_is_asked_for_again_in_its_order() {
 fn what_is_no_set_of_requests() {
     let target = |requests: usize| {
         let mut target = TargetRequests::new(Method::Get, String::new(), 0);
-        (0..requests).for_each(|_| target.push(b"x"));
+        (0..requests).for_each(|_| target.push_message(b"x"));
         target
     };
     let new = |targets| RequestSet::new(targets, 3, FeedOrder::InOrder, 1);

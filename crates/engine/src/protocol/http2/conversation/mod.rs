@@ -23,6 +23,7 @@ use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
 use super::source::FieldSource;
 use crate::protocol::{Beginning, Closed, Conversation, Ended, Event, Events, Flow, Protocol, Retry};
+use crate::target::request_parts::RequestParts;
 use outbox::Outbox;
 use reassembly::Reassembly;
 use streams::Streams;
@@ -86,7 +87,7 @@ impl<F: FieldSource> Protocol for Http2<F> {
         Http2Conversation { calls: self.calls, ..Http2Conversation::new(self.max_streams, self.keeps_fields) }
     }
 
-    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
         self.blocks.request_of(user)
     }
 }

@@ -33,7 +33,7 @@ impl Client {
         let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
         let request = WebSocketRequest::new("/chat?x=1", "a.test:8", &headers).unwrap();
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "ws://a.test:8".to_owned(), 1);
-        target.push(b"a sample");
+        target.push_message(b"a sample");
         let sample = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
         let requests = sample.clone().made_in_run(Arc::new(Numbered("é", "")), &sample);
         let framing = Framing::WebSocket { is_text: true };
