@@ -95,8 +95,8 @@ pub struct NextRequest {
 /// Script that decides the requests of sessions one by one. A user number means one session from its first request to
 /// its end, and may be reused afterwards.
 pub trait SessionScript {
-    /// Makes the next request of the session of `user`: overwrites `request` with it. If the last session of this user has ended, this is the first request of session `number`.
-    /// [`AnswerReader::begin`] follows at once.
+    /// Makes the next request of the session of `user`: overwrites `request` with it. If the last session of this user
+    /// has ended, this is the first request of session `number`. [`AnswerReader::begin`] follows at once.
     ///
     /// Returns `None` if a session that should have begun makes no request. [`SessionScript::never_issued`] follows at
     /// once, and the session has ended.
@@ -120,9 +120,9 @@ pub trait SessionScript {
 
 /// Maker of the requests of single arrivals. It decides the content of a request, and never its time.
 pub trait RequestMaker {
-    /// Makes the request of this arrival: overwrites `request` with it. [`AnswerReader::begin`]
-    /// follows at once. Returns false if there is no request. The arrival then counts as never issued, and
-    /// [`AnswerReader::never_issued`] follows.
+    /// Makes the request of this arrival: overwrites `request` with it, or with its text in HTTP/1.1, which
+    /// [`RequestParts::message_buffer`] takes. [`AnswerReader::begin`] follows at once. Returns false if there is no
+    /// request. The arrival then counts as never issued, and [`AnswerReader::never_issued`] follows.
     fn make(&mut self, arrival: Arrival, request: &mut RequestParts) -> bool;
 }
 

@@ -1,8 +1,8 @@
 //! Requests that are made during the run, as field blocks.
 //!
-//! When a request begins, its fields are encoded without any allocation. Steps
-//! usually share the authority, the user agent and the accept header. The first request that has all of them puts them
-//! into the connection's dynamic table. All other fields differ between sessions and are sent as they are.
+//! When a request begins, its fields are encoded without any allocation. Steps usually share the authority, the user
+//! agent and the accept header. The first request that has all of them puts them into the connection's dynamic table.
+//! All other fields differ between sessions and are sent as they are.
 
 use super::field_blocks::{TableUse, put_plain, put_text};
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
