@@ -5,6 +5,7 @@
 #   truetail_VERSION_ARCH.deb             the same for Debian and Ubuntu, if dpkg-deb is there
 #   truetail-VERSION-1.ARCH.rpm           the same for Fedora and its kin, if rpmbuild is there
 #   truetail-VERSION-linux-ARCH.oci.tar   an image with the binary and this machine's certificates, on Linux, if umoci is there
+#   truetail-VERSION-cp39-abi3-….whl      the Python package with the command, if maturin is there; not with --binary
 #   truetail-VERSION-SYSTEM-ARCH.cdx.json the dependencies (CycloneDX), if cargo-cyclonedx is there
 #   truetail-VERSION-SYSTEM-ARCH-licences.html   their licences, if cargo-about is there; takes minutes
 #   SHA256SUMS
@@ -16,10 +17,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target} tar=${TAR:-tar} binary='' out='' lists=yes
+target=${CARGO_TARGET_DIR:-target} tar=${TAR:-tar} binary='' out='' lists=yes wheel=yes
 while [ $# -gt 0 ]; do
     case $1 in
-        --binary) binary=${2:?--binary FILE}; shift 2 ;;
+        --binary) binary=${2:?--binary FILE} wheel=no; shift 2 ;;
         --no-lists) lists=no; shift ;;
         --out) out=${2:?--out DIR}; shift 2 ;;
         *) echo "usage: tools/dist.sh [--binary FILE] [--out DIR] [--no-lists]" >&2; exit 2 ;;
@@ -177,6 +178,11 @@ image() {
         -cf "$out/$name.oci.tar" .
 }
 
+# wheel: the Python package, for any Python from 3.9 on. maturin names the oldest glibc that its symbols allow.
+wheel() {
+    (cd bindings/python && maturin build --quiet --locked --out "$out")
+}
+
 # sources: a copy of the last commit, because cargo-cyclonedx writes beside each manifest.
 sources() {
     [ -d "$work/src" ] || { mkdir "$work/src" && git archive HEAD | "$tar" -x -C "$work/src"; }
@@ -213,6 +219,9 @@ make_if dpkg-deb "the Debian package" deb
 if [ "$system" = linux ]; then
     make_if rpmbuild "the RPM package" rpm
     make_if umoci "the image" image
+fi
+if [ $wheel = yes ]; then
+    make_if maturin "the Python package" wheel
 fi
 if [ $lists = yes ]; then
     make_if cargo-cyclonedx "the list of dependencies" dependencies
