@@ -7,7 +7,7 @@ use truetail_model::time::Nanos;
 use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_reactor::stamps;
-use truetail_run::{EndClock, GrpcConfig, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
+use truetail_run::{EndClock, Http2Config, MachineLimit, MessageConfig, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight, try_connection};
@@ -228,7 +228,7 @@ impl Plan {
                     matching: messages.matching.to_string(),
                 }),
             },
-            grpc: self.target.protocol().calls().map(|kind| GrpcConfig { kind }),
+            grpc: self.target.protocol().calls(),
             ..OfferedLoad::from_workload(&self.workload)
         }
     }

@@ -5,7 +5,6 @@ use flate2::read::MultiGzDecoder;
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, ObserverFactory, Trailers};
 use truetail_model::arrival::Arrival;
 use truetail_model::time::Timestamp;
-use truetail_run::GrpcKind;
 
 use crate::method::CallMethod;
 
@@ -132,10 +131,10 @@ fn json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
         }
         rest = after;
     }
-    match (method.kind(), &messages[..]) {
-        (Some(GrpcKind::Unary), [only]) => Some(only.clone()),
-        (Some(GrpcKind::Unary) | None, _) => None,
-        (Some(GrpcKind::ServerStreaming), all) => Some(format!("[{}]", all.join(","))),
+    match (method.kind().server_streams(), &messages[..]) {
+        (true, all) => Some(format!("[{}]", all.join(","))),
+        (false, [only]) => Some(only.clone()),
+        (false, _) => None,
     }
 }
 

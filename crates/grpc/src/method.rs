@@ -16,13 +16,9 @@ impl CallMethod {
         CallMethod { method }
     }
 
-    /// Returns the kind of its calls; `None` if a call sends a stream of messages.
-    pub fn kind(&self) -> Option<GrpcKind> {
-        match (self.method.is_client_streaming(), self.method.is_server_streaming()) {
-            (false, false) => Some(GrpcKind::Unary),
-            (false, true) => Some(GrpcKind::ServerStreaming),
-            (true, _) => None,
-        }
+    /// Returns the kind of its calls.
+    pub fn kind(&self) -> GrpcKind {
+        GrpcKind::new(self.method.is_client_streaming(), self.method.is_server_streaming())
     }
 
     /// Returns the method as a schema writes it: `Add(shop.Item) returns (stream shop.Item)`.
@@ -47,14 +43,33 @@ impl CallMethod {
         format!("{}/{}", self.method.parent_service().full_name(), self.method.name())
     }
 
-    /// Returns the body of a call with this message in JSON, with its prefix. An empty text is an empty message.
+    /// Returns the body of a call with this message in JSON, with its prefix. An empty text is an empty message. If the
+    /// client streams, the text has any number of messages: one after another, or a list.
     ///
     /// # Errors
     /// The problem with the text, as one line.
     pub fn body_of_json(&self, text: &[u8]) -> Result<Vec<u8>, String> {
-        let message = self.method.input();
         let text = if text.trim_ascii().is_empty() { b"{}" } else { text };
-        let value: Value = serde_json::from_slice(text).map_err(|error| format!("the message is not JSON: {error}"))?;
+        if !self.kind().client_streams() {
+            return self.message_of_json(serde_json::from_slice(text).map_err(not_json)?);
+        }
+        let mut values = Vec::new();
+        for value in serde_json::Deserializer::from_slice(text).into_iter::<Value>() {
+            match value.map_err(not_json)? {
+                Value::Array(list) if !is_list(&self.method.input()) => values.extend(list),
+                value => values.push(value),
+            }
+        }
+        let count = values.len();
+        let messages = values.into_iter().zip(1..).map(|(value, nth)| {
+            let told = |problem| if count > 1 { format!("message {nth}: {problem}") } else { problem };
+            self.message_of_json(value).map_err(told)
+        });
+        Ok(messages.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    fn message_of_json(&self, value: Value) -> Result<Vec<u8>, String> {
+        let message = self.method.input();
         json_fields::check(&message, &value)?;
         let options = DeserializeOptions::new().deny_unknown_fields(true);
         let name = message.name().to_owned();
@@ -78,6 +93,15 @@ impl CallMethod {
             .map_err(|error| format!("{name} has no form in JSON: {error}"))?;
         String::from_utf8(text).map_err(|error| error.to_string())
     }
+}
+
+fn not_json(error: serde_json::Error) -> String {
+    format!("the message is not JSON: {error}")
+}
+
+/// Returns true for a message whose form in JSON may be a list.
+fn is_list(message: &MessageDescriptor) -> bool {
+    matches!(message.full_name(), "google.protobuf.ListValue" | "google.protobuf.Value")
 }
 
 /// Returns a message with the prefix that gRPC demands: not compressed, and its length.

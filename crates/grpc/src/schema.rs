@@ -198,7 +198,26 @@ mod tests {
     fn kinds_of_methods() {
         use truetail_run::GrpcKind;
         let kind = |name| compiled(SHOP).unwrap().method("shop.Cart", name).unwrap().kind();
-        assert_eq!(["Add", "Watch", "Fill"].map(kind), [Some(GrpcKind::Unary), Some(GrpcKind::ServerStreaming), None]);
+        assert_eq!(
+            ["Add", "Watch", "Fill"].map(kind),
+            [GrpcKind::Unary, GrpcKind::ServerStreaming, GrpcKind::ClientStreaming]
+        );
+    }
+
+    #[test]
+    fn a_stream_of_messages_is_a_list_or_one_after_another() {
+        let fill = compiled(SHOP).unwrap().method("shop.Cart", "Fill").unwrap();
+        let of = |text: &str| fill.body_of_json(text.as_bytes());
+        let both = b"\0\0\0\0\x02\x08\x07\0\0\0\0\x02\x2a\0".to_vec();
+        for text in
+            [r#"[{"id":"7"},{"street":""}]"#, r#"{"id":7} {"street":""}"#, "[{\"id\":7}]\n[{\"street\":\"\"}]\n"]
+        {
+            assert_eq!(of(text), Ok(both.clone()), "{text}");
+        }
+        assert_eq!([of("[]").unwrap().len(), of("").unwrap().len(), of("{}").unwrap().len()], [0, 5, 5]);
+        let told = of(r#"[{"id":1},{"idd":2}]"#).unwrap_err();
+        assert!(told.starts_with("message 2: no field 'idd' in Order"), "{told}");
+        assert!(of("[{]").unwrap_err().starts_with("the message is not JSON: "));
     }
 
     #[test]

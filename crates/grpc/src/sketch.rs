@@ -13,7 +13,7 @@ const MAX_FIELDS: usize = 200;
 pub enum Sketch {
     /// A service: its name, and a line for each method.
     Service(String, Vec<String>),
-    /// A method: its line, and a sample of the message that it takes, in JSON.
+    /// A method: its line, and a sample of the message that it takes, in JSON; a list if it takes a stream.
     Method(String, String),
     /// A message: its name, a line for each field, and a sample in JSON.
     Message(String, Vec<String>, String),
@@ -42,7 +42,9 @@ impl Schema {
             SchemaError::NoService { there, .. } => SchemaError::NoService { name: name.to_owned(), there },
             other => other,
         })?;
-        Ok(Sketch::Method(found.line(), sample_text(&found.input())))
+        let sample = sample_text(&found.input());
+        let sample = if found.kind().client_streams() { format!("[{sample}]") } else { sample };
+        Ok(Sketch::Method(found.line(), sample))
     }
 }
 

@@ -24,6 +24,9 @@ pub(crate) struct GrpcArgs {
     #[arg(long, value_name = "TIME", value_parser = length, conflicts_with_all = ["timeout", "max_time"])]
     #[arg(allow_hyphen_values = true, help_heading = "gRPC")]
     pub deadline: Option<Nanos>,
+    /// Distance of the messages of a call, if the method takes a stream of them; without it they are sent at once
+    #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "gRPC")]
+    pub message_gap: Option<Nanos>,
 }
 
 impl GrpcArgs {
@@ -34,6 +37,7 @@ impl GrpcArgs {
             ("--import-path", !self.import_path.is_empty()),
             ("--protoset", self.protoset.is_some()),
             ("--deadline", self.deadline.is_some()),
+            ("--message-gap", self.message_gap.is_some()),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }

@@ -4,7 +4,7 @@ use truetail_engine::{Method, Target};
 use truetail_grpc::{CallMethod, GrpcUrl, Schema};
 use truetail_model::time::Nanos;
 use truetail_requests::{BodyEncoder, Feed, Location, TargetSpec, prepare};
-use truetail_run::GrpcKind;
+use truetail_run::GrpcConfig;
 
 use super::load::DEFAULT_SEED;
 use super::{grpc_schema, request};
@@ -44,13 +44,13 @@ pub(super) fn target(args: &RunArgs) -> Result<CallTarget> {
     let url = GrpcUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
     let schema = grpc_schema::schema(args, &url.http_origin, Some(&url.service))?;
     let method = method(&schema, &url)?;
-    let kind = kind(&method)?;
+    let calls = calls(args, &method)?;
     let spec = spec(args, &url, method.clone())?;
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
     let ask = prepare(&[spec], feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
     let mut target = Target::for_origins(ask.requests, ask.origins, &request::way(args)?).map_err(request::refused)?;
-    target.use_calls(kind).map_err(request::refused)?;
+    target.use_calls(calls).map_err(request::refused)?;
     Ok(CallTarget { target, method })
 }
 
@@ -58,13 +58,14 @@ fn method(schema: &Schema, url: &GrpcUrl) -> Result<CallMethod> {
     schema.method(&url.service, &url.method).map_err(usage_error)
 }
 
-fn kind(method: &CallMethod) -> Result<GrpcKind> {
-    method.kind().ok_or_else(|| {
-        usage_error(format!(
-            "{} takes a stream of messages, which truetail cannot send; choose a method that takes one message",
-            method.full_name()
-        ))
-    })
+fn calls(args: &RunArgs, method: &CallMethod) -> Result<GrpcConfig> {
+    let kind = method.kind();
+    let message_gap_ns = args.grpc.message_gap;
+    if message_gap_ns.is_some() && !kind.client_streams() {
+        let name = method.full_name();
+        return Err(usage_error(format!("--message-gap: {name} takes one message; leave --message-gap out")));
+    }
+    Ok(GrpcConfig { kind, message_gap_ns })
 }
 
 fn spec(args: &RunArgs, url: &GrpcUrl, method: CallMethod) -> Result<TargetSpec> {

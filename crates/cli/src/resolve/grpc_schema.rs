@@ -7,7 +7,7 @@ use truetail_engine::{Method, PreflightError, Request, RequestSet, Target, prefl
 use truetail_grpc::{CollectedAnswer, Reflection, ReflectionVersion, Schema, answer_collector};
 use truetail_model::record::GrpcStatus;
 use truetail_model::time::Nanos;
-use truetail_run::GrpcKind;
+use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::{input, request, tls};
 use crate::args::run::RunArgs;
@@ -16,6 +16,8 @@ use crate::unanswered::preflight_error;
 
 /// Time for each question to the server about its schema.
 const TIMEOUT: Nanos = Nanos::from_secs(10);
+/// The questions. The method is bidirectional, and each call asks all of its questions at once.
+const CALLS: GrpcConfig = GrpcConfig { kind: GrpcKind::Bidirectional, message_gap_ns: None };
 /// Advice if the server does not tell its schema.
 const GIVE_FILE: &str = "give the schema with --proto FILE or --protoset FILE";
 
@@ -114,7 +116,7 @@ fn ask(args: &RunArgs, origin: &str, version: ReflectionVersion, body: &[u8]) ->
     let server = request.origin();
     let mut target =
         Target::for_origin(RequestSet::single(&request), server, &request::way(args)?).map_err(request::refused)?;
-    target.use_calls(GrpcKind::ServerStreaming).map_err(request::refused)?;
+    target.use_calls(CALLS).map_err(request::refused)?;
     tls::secure(&mut target, args)?;
     let (observer, answer) = answer_collector();
     let got = preflight_observed(&mut target, TIMEOUT, &observer).map_err(|error| unanswered(&target, &error))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use truetail_analysis::gates::PlannedRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
-use truetail_run::{EndClock, GrpcKind};
+use truetail_run::EndClock;
 
 use super::{
     checks, flow, generator, grpc, kept_headers, load, messages, replay, request, rows, server_timing, stream, stripe,
@@ -157,7 +157,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         _ => request::target(&args)?,
     };
     trace::trace(&args, start_at_unix_ns, &mut target)?;
-    if target.protocol().calls() == Some(GrpcKind::ServerStreaming) {
+    if target.protocol().calls().is_some_and(|calls| calls.kind.server_streams()) {
         args.streams.stream = Some(StreamName::Messages);
     }
     messages::read_pushes(&mut args);

@@ -9,13 +9,14 @@ use super::support::{TestDir, assert_balanced, assert_complete};
 
 const PROTO: &str = "syntax = \"proto3\";\npackage test;\nimport \"parts.proto\";\n\
     message Question { string name = 1; int32 count = 2; Part part = 3; }\nmessage Answer { string name = 1; }\n\
-    service Asker { rpc Ask(Question) returns (Answer); rpc Many(Question) returns (stream Answer); rpc Chat(stream Question) returns (Answer); }\n";
+    service Asker { rpc Ask(Question) returns (Answer); rpc Many(Question) returns (stream Answer); rpc Chat(stream Question) returns (Answer); \
+    rpc Talk(stream Question) returns (stream Answer); }\n";
 const PARTS: &str = "syntax = \"proto3\";\npackage test;\nmessage Part { repeated string words = 1; }\n";
 
 /// A call that the server got: the bytes of its fields, and its body.
 type Call = (Vec<u8>, Vec<u8>);
 
-/// A server of HTTP/2 that answers each call with its own message, and every tenth with UNAVAILABLE.
+/// A server of HTTP/2 that answers each call with its own first message, and every tenth with UNAVAILABLE.
 struct Server {
     place: String,
     calls: Arc<Mutex<Vec<Call>>>,
@@ -83,7 +84,8 @@ fn answer(stream: [u8; 4], call: Call, messages: usize, calls: &Mutex<Vec<Call>>
     let mut calls = calls.lock().expect("no panic");
     let fails = !is_trial && calls.len() % 10 == 9;
     let head = frame(1, 4, stream, &[vec![0x88], literal("content-type", "application/grpc")].concat());
-    let message = frame(0, 0, stream, &call.1.repeat(messages));
+    let first = call.1.get(1..5).map_or(0, |length| 5 + length[3] as usize);
+    let message = frame(0, 0, stream, &call.1[..first].repeat(messages));
     let status = literal("grpc-status", if fails { "14" } else { "0" });
     let trailers = frame(1, 5, stream, &[status, literal("grpc-message", "no%20room")].concat());
     if !is_trial {
@@ -196,9 +198,15 @@ fn what_cannot_be_called_is_refused_with_what_there_is() {
         ),
         ("test.Asker/Ask", &["--proto", file, "--data", "[]"], 2, "--data: Question is an object in JSON"),
         ("test.Asker/Ask", &["--proto", file, "--data", "{"], 2, "--data: the message is not JSON"),
-        ("test.Asker/Asks", &["--proto", file], 2, "test.Asker has no method Asks; the methods are Ask, Many, Chat"),
+        (
+            "test.Asker/Asks",
+            &["--proto", file],
+            2,
+            "test.Asker has no method Asks; the methods are Ask, Many, Chat, Talk",
+        ),
         ("test.Other/Ask", &["--proto", file], 2, "there is no service test.Other; the only service is test.Asker"),
-        ("test.Asker/Chat", &["--proto", file], 2, "test.Asker/Chat takes a stream of messages"),
+        ("test.Asker/Chat", &["--proto", file, "--data", "{} {\"nam\":1}"], 2, "message 2: no field 'nam' in Question"),
+        ("test.Asker/Ask", &["--proto", file, "--message-gap", "5ms"], 2, "test.Asker/Ask takes one message"),
         ("test.Asker", &["--proto", file], 2, "no method is named"),
         ("test.Asker/Ask", &["--proto", "missing.proto"], 1, "--proto: there is no file missing.proto"),
         ("test.Asker/Ask", &["--proto", "broken.proto"], 2, "--proto: "),
@@ -269,6 +277,38 @@ fn messages_of_a_streaming_method_are_events_of_streams() {
     assert!(output.stdout.contains("270 messages"), "{}", output.stdout);
 }
 
+/// Runs calls of a method that takes a stream, with two messages each.
+fn streaming_calls(server: &Server, method: &str, more: &[&str]) -> serde_json::Value {
+    let dir = TestDir::new();
+    let url = format!("grpc://{}/test.Asker/{method}", server.place);
+    let load = ["run", &url, "-r", "1000", "-n", "50", "--quiet", "--out", "run", "--proto", proto(&dir)];
+    dir.truetail(&[&load[..], &["--data", r#"[{"name":"ab"},{"count":7}]"#], more].concat());
+    let calls = server.calls();
+    let two = b"\0\0\0\0\x04\x0a\x02ab\0\0\0\0\x02\x10\x07";
+    assert!(calls.len() == 50 && calls.iter().all(|(_, body)| body == two), "{calls:?}");
+    let run = assert_complete(&dir.path().join("run"));
+    assert_balanced(&run);
+    assert_eq!(run["grpc"]["statuses"], serde_json::json!({"OK": 45, "UNAVAILABLE": 5}));
+    run
+}
+
+#[test]
+fn a_call_sends_a_stream_of_messages_and_gets_one_answer() {
+    let run = streaming_calls(&Server::start(Some(1)), "Chat", &["--check", "message.name == \"ab\""]);
+    assert_eq!(run["scenario"]["grpc"], serde_json::json!({"kind": "client_streaming"}));
+    assert_eq!((&run["checks"][0]["passed"], &run["stream"]), (&45.into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn messages_of_a_call_are_sent_one_gap_after_another() {
+    let run = streaming_calls(&Server::start(Some(3)), "Talk", &["--message-gap", "20ms"]);
+    assert_eq!(run["scenario"]["grpc"], serde_json::json!({"kind": "bidirectional", "message_gap_ns": 20_000_000}));
+    assert_eq!(run["stream"]["events"], 3 * 45);
+    // The server answers after the last message, which is due 20 ms after the start of its call.
+    let fastest = run["response_time"]["min_ns"].as_u64().expect("a time");
+    assert!(fastest >= 20_000_000, "{fastest}");
+}
+
 #[test]
 fn schemas_are_shown_with_samples_that_can_be_sent() {
     let server = Server::start(Some(1));
@@ -278,7 +318,7 @@ fn schemas_are_shown_with_samples_that_can_be_sent() {
     let listed = shown(&["list", "127.0.0.1:1"]);
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
     let lines = "test.Asker\n  Ask(test.Question) returns (test.Answer)\n  Many(test.Question) returns (stream test.Answer)\n  \
-                 Chat(stream test.Question) returns (test.Answer)\n";
+                 Chat(stream test.Question) returns (test.Answer)\n  Talk(stream test.Question) returns (stream test.Answer)\n";
     assert_eq!((&listed.stdout[..], shown(&["describe", "127.0.0.1:1"]).stdout), (lines, lines.to_owned()));
     let described = shown(&["describe", "127.0.0.1:1", "test.Asker/Ask"]).stdout;
     let sample = described.split("--data '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a sample");

@@ -274,7 +274,8 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>)
     only.push(&request);
     let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("one request");
     let started = Instant::now();
-    let options = trial(target, &requests, observer.is_some());
+    let protocol = target.protocol().at_once();
+    let options = ProtocolOptions { protocol: &protocol, ..trial(target, &requests, observer.is_some()) };
     let status = with_protocol(&options, FirstExchange { stream, observer })?;
     Ok(Preflight { status: Some(status), service_time: started.elapsed().into() })
 }
@@ -299,8 +300,8 @@ struct FirstExchange {
     observer: Option<Box<dyn AnswerReader>>,
 }
 
-/// Sends the only request and returns the status of its answer. Deadlines of the conversation are not kept, because the
-/// timeout of the preflight ends it.
+/// Sends the only request at once and returns the status of its answer. Deadlines of the conversation are not kept,
+/// because the timeout of the preflight ends it.
 impl WithProtocol for FirstExchange {
     type Output = Result<u16, Problem>;
 

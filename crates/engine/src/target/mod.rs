@@ -18,7 +18,7 @@ pub(crate) mod resolve;
 pub(crate) mod target_requests;
 mod wire_protocol;
 
-use truetail_run::{GrpcKind, TraceFacts};
+use truetail_run::{GrpcConfig, TraceFacts};
 
 use crate::protocol::messages::MessageOptions;
 use crate::tls::{TlsError, TlsOptions};
@@ -147,13 +147,14 @@ impl Target {
         self.trace.as_ref()
     }
 
-    /// Sends the requests as gRPC calls over HTTP/2 from now on. Each body is one message with its prefix.
+    /// Sends the requests as gRPC calls over HTTP/2 from now on. Each body has messages with their prefixes: one, or any
+    /// number if the client streams.
     ///
     /// # Errors
     /// As [`Target::use_http2`].
-    pub fn use_calls(&mut self, kind: GrpcKind) -> Result<(), TargetError> {
+    pub fn use_calls(&mut self, calls: GrpcConfig) -> Result<(), TargetError> {
         self.use_http2()?;
-        self.protocol = WireProtocol::Calls(kind);
+        self.protocol = WireProtocol::Calls(calls);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use truetail_run::GrpcKind;
+use truetail_run::GrpcConfig;
 
 use crate::protocol::messages::MessageOptions;
 
@@ -12,7 +12,7 @@ pub enum WireProtocol {
     /// Requests over HTTP.
     Http(HttpVersion),
     /// gRPC calls over HTTP/2.
-    Calls(GrpcKind),
+    Calls(GrpcConfig),
     /// Messages on channels.
     Messages(MessageOptions),
 }
@@ -36,9 +36,17 @@ impl WireProtocol {
         }
     }
 
-    /// Returns the kind of calls, if the protocol is gRPC.
-    pub fn calls(&self) -> Option<GrpcKind> {
-        if let WireProtocol::Calls(kind) = self { Some(*kind) } else { None }
+    /// Returns the calls, if the protocol is gRPC.
+    pub fn calls(&self) -> Option<GrpcConfig> {
+        if let WireProtocol::Calls(calls) = self { Some(*calls) } else { None }
+    }
+
+    /// Returns the protocol with requests that are sent at once.
+    pub(crate) fn at_once(&self) -> WireProtocol {
+        match self {
+            WireProtocol::Calls(calls) => WireProtocol::Calls(GrpcConfig { message_gap_ns: None, ..*calls }),
+            other => other.clone(),
+        }
     }
 
     /// Returns true if one connection carries several requests at once.

@@ -231,7 +231,10 @@ pub fn offered() -> OfferedLoad {
         connection_per_session: false,
         http2: Some(truetail_run::Http2Config { max_streams: Some(100) }),
         messages: Some(truetail_run::MessageConfig { framing: "line".to_owned(), matching: "order".to_owned() }),
-        grpc: Some(truetail_run::GrpcConfig { kind: truetail_run::GrpcKind::Unary }),
+        grpc: Some(truetail_run::GrpcConfig {
+            kind: truetail_run::GrpcKind::ClientStreaming,
+            message_gap_ns: Some(Nanos::from_millis(10)),
+        }),
         allow_errors: false,
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,

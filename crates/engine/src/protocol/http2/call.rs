@@ -112,10 +112,19 @@ impl CallAnswer {
             _ if http != 200 => Ok(GrpcStatus::of_http(http).recorded()),
             None => Err(Cause::NoGrpcStatus),
             Some(_) if self.prefix_length > 0 => Err(Cause::BadGrpcMessage),
-            Some(_) if call == Some(GrpcKind::Unary) && self.messages != 1 => Err(Cause::BadGrpcMessage),
+            Some(_) if call.is_some_and(|kind| !kind.server_streams()) && self.messages != 1 => {
+                Err(Cause::BadGrpcMessage)
+            }
             Some(status) => Ok(status.recorded()),
         }
     }
+}
+
+/// Returns the end of the message that begins at `from` in the body of a request.
+pub(super) fn end_of_message(body: &[u8], from: usize) -> usize {
+    let length =
+        body.get(from + 1..).and_then(|rest| rest.first_chunk()).map_or(0, |length| u32::from_be_bytes(*length));
+    body.len().min(from + PREFIX + length as usize)
 }
 
 /// Returns true if a content type is that of gRPC; `application/grpc-web` is another protocol.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
-use truetail_run::GrpcKind;
+use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::conversation::{Http2, Http2Conversation};
 use super::field_blocks::FieldBlocks;
@@ -45,7 +45,7 @@ impl TestConnection {
     /// Creates a connection that has sent this number of unary gRPC calls.
     pub fn calls(requests: u32) -> TestConnection {
         let mut connection = TestConnection::post(requests, 0, vec![0; 5]);
-        connection.conversation.expect_calls(GrpcKind::Unary);
+        connection.conversation.expect_calls(GrpcConfig { kind: GrpcKind::Unary, message_gap_ns: None });
         connection
     }
 

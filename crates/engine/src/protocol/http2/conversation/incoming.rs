@@ -215,7 +215,7 @@ impl Http2Conversation {
         if stream.answer.length.is_some_and(|length| length != stream.answer.data && !has_no_body) {
             return self.refuse(id, Cause::BadLength, code::PROTOCOL_ERROR, events);
         }
-        let status = match stream.answer.call.settle(self.calls, status) {
+        let status = match stream.answer.call.settle(self.calls.map(|calls| calls.kind), status) {
             Ok(status) => status,
             Err(cause) => return self.refuse(id, cause, code::CANCEL, events),
         };

@@ -12,12 +12,14 @@ mod outgoing;
 mod reassembly;
 mod streams;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 use truetail_model::trace::TraceIds;
-use truetail_run::GrpcKind;
+use truetail_run::GrpcConfig;
 
 use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
@@ -50,8 +52,8 @@ pub(crate) struct Http2<F = Arc<FieldBlocks>> {
     keeps_fields: bool,
     /// Ids that requests get when they begin.
     trace_ids: Option<TraceIds>,
-    /// The requests are gRPC calls of this kind.
-    calls: Option<GrpcKind>,
+    /// The requests are such gRPC calls.
+    calls: Option<GrpcConfig>,
 }
 
 impl<F: FieldSource> Http2<F> {
@@ -63,7 +65,7 @@ impl<F: FieldSource> Http2<F> {
         Http2 { trace_ids, ..self }
     }
 
-    pub(crate) fn for_calls(self, calls: Option<GrpcKind>) -> Http2<F> {
+    pub(crate) fn for_calls(self, calls: Option<GrpcConfig>) -> Http2<F> {
         Http2 { calls, ..self }
     }
 }
@@ -121,7 +123,9 @@ pub(crate) struct Http2Conversation {
     receive_window: i64,
     encoding: Encoding,
     incoming: Reassembly,
-    calls: Option<GrpcKind>,
+    calls: Option<GrpcConfig>,
+    /// Calls with messages that are not due yet, by the due time of the next one.
+    paced: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
@@ -142,6 +146,7 @@ impl Http2Conversation {
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
             incoming: Reassembly::new(keeps_fields),
             calls: None,
+            paced: BinaryHeap::new(),
             room_changed: false,
             is_closed: false,
         };
@@ -149,9 +154,9 @@ impl Http2Conversation {
         conversation
     }
 
-    /// Takes what follows for answers to calls of this kind.
-    pub(super) fn expect_calls(&mut self, kind: GrpcKind) {
-        self.calls = Some(kind);
+    /// Takes what follows for answers to such calls.
+    pub(super) fn expect_calls(&mut self, calls: GrpcConfig) {
+        self.calls = Some(calls);
     }
 
     fn put_preface(&mut self) {
@@ -302,6 +307,16 @@ impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
 
     fn receive(&mut self, _: &mut Http2<F>, bytes: &[u8], _: Timestamp, events: &mut Events) -> Flow {
         self.take_bytes(bytes, events)
+    }
+
+    #[inline]
+    fn next_deadline(&self) -> Timestamp {
+        self.paced.peek().map_or(Timestamp::NEVER, |paced| paced.0.0)
+    }
+
+    fn on_deadline(&mut self, protocol: &mut Http2<F>, now: Timestamp, _: &mut Events) -> Flow {
+        self.send_due_messages(protocol, now);
+        Flow::Continue
     }
 
     fn close(&mut self, how: Closed, events: &mut Events) {

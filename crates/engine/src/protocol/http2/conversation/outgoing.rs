@@ -1,13 +1,17 @@
 //! Frames that a conversation sends: requests, bodies, resets.
 
+use std::cmp::Reverse;
+
 use memchr::memmem;
 use truetail_model::record::Cause;
+use truetail_model::time::Timestamp;
 use truetail_model::trace::TraceIds;
 
 use super::error::ConnectionError;
 use super::streams::{AnswerState, Stream};
 use super::{Http2, Http2Conversation, MAX_REPLIES, OUR_WINDOW};
 use crate::protocol::Beginning;
+use crate::protocol::http2::call::end_of_message;
 use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
 
@@ -28,6 +32,8 @@ impl Http2Conversation {
         let id = self.next;
         let block = protocol.blocks.get(request);
         let body = block.body();
+        let message_gap = self.calls.and_then(|calls| calls.message_gap_ns);
+        let due = if message_gap.is_some() { end_of_message(body, 0) } else { body.len() };
         self.next += 2;
         let stream = Stream {
             tag,
@@ -35,6 +41,7 @@ impl Http2Conversation {
             begins_at: self.out.end(),
             send_window: self.peer.window,
             body_left: body.len(),
+            held_back: body.len() - due,
             receive_window: OUR_WINDOW,
             received: 0,
             answer: AnswerState { to_head_request: block.is_head_request(), ..AnswerState::default() },
@@ -43,6 +50,9 @@ impl Http2Conversation {
         self.put_fields(id, block, protocol.trace_ids.map(|ids| (ids, begins.arrival.index)));
         if !body.is_empty() && !self.put_body(id, body) {
             self.streams.waiting.push(id);
+        }
+        if let Some(gap) = message_gap.filter(|_| due < body.len()) {
+            self.paced.push(Reverse((begins.arrival.intended_start + gap, id)));
         }
         self.room_changed |= self.is_full();
         id
@@ -70,15 +80,16 @@ impl Http2Conversation {
         split_fields(out, id, begin, ends);
     }
 
-    /// Appends as much of a body as may be sent now. Returns true if nothing is left, or the stream is closed.
+    /// Appends as much of a body as may be sent now. Returns true if nothing is left that is due, or the stream is closed.
     fn put_body(&mut self, id: u32, body: &[u8]) -> bool {
         loop {
             let Some(stream) = self.streams.get(id) else { return true };
             let ahead = BODIES_AHEAD.saturating_sub(self.out.pending().len());
             let allowed = self.send_window.min(stream.send_window).clamp(0, LONGEST as i64) as usize;
-            let length = stream.body_left.min(allowed).min(ahead);
+            let due = stream.body_left - stream.held_back;
+            let length = due.min(allowed).min(ahead);
             if length == 0 {
-                return stream.body_left == 0;
+                return due == 0;
             }
             let at = body.len() - stream.body_left;
             stream.body_left -= length;
@@ -103,6 +114,23 @@ impl Http2Conversation {
             None => false,
         });
         self.streams.waiting = waiting;
+    }
+
+    /// Sends the messages that are due at `now`. Each is due one gap after the one before it.
+    pub(super) fn send_due_messages<F: FieldSource>(&mut self, protocol: &Http2<F>, now: Timestamp) {
+        let Some(gap) = self.calls.and_then(|calls| calls.message_gap_ns) else { return };
+        while let Some(Reverse((at, id))) = self.paced.peek().copied().filter(|paced| paced.0.0 <= now) {
+            self.paced.pop();
+            let Some(stream) = self.streams.get(id) else { continue };
+            let body = protocol.blocks.get(stream.request).body();
+            stream.held_back = body.len() - end_of_message(body, body.len() - stream.held_back);
+            if stream.held_back > 0 {
+                self.paced.push(Reverse((at + gap, id)));
+            }
+            if !self.put_body(id, body) && !self.streams.waiting.contains(&id) {
+                self.streams.waiting.push(id);
+            }
+        }
     }
 
     /// Closes a stream and tells the peer. Later frames on it are ignored.

@@ -20,6 +20,8 @@ pub(super) struct Stream {
     pub(super) send_window: i64,
     /// Bytes of the body that are not in the output yet.
     pub(super) body_left: usize,
+    /// Bytes of the body whose messages are not due yet.
+    pub(super) held_back: usize,
     /// Bytes of the answer that the peer may still send.
     pub(super) receive_window: i64,
     /// Bytes of the frames of the answer.

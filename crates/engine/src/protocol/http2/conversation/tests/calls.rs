@@ -1,12 +1,15 @@
 //! Ways in which a server ends a gRPC call, over cuts of every size.
 
 use truetail_model::record::GrpcStatus;
-use truetail_run::GrpcKind;
+use truetail_model::time::Nanos;
+use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::*;
 use crate::protocol::http2::field_blocks::put_plain;
 
-const BOTH: [GrpcKind; 2] = [GrpcKind::Unary, GrpcKind::ServerStreaming];
+/// Kinds of calls that one message answers, and then those that a stream answers.
+const ALL: [GrpcKind; 4] =
+    [GrpcKind::Unary, GrpcKind::ClientStreaming, GrpcKind::ServerStreaming, GrpcKind::Bidirectional];
 const GRPC: (&str, &str) = ("content-type", "application/grpc");
 
 fn fields(all: &[(&str, &str)]) -> Vec<u8> {
@@ -40,10 +43,14 @@ fn reset(code: u32) -> Script {
     settings().number(kind::RST_STREAM, 1, code)
 }
 
+const fn at_once(kind: GrpcKind) -> GrpcConfig {
+    GrpcConfig { kind, message_gap_ns: None }
+}
+
 /// Returns the outcomes of one call over this script, cut into pieces of this size.
 fn outcomes(calls: Option<GrpcKind>, script: &Script, size: usize, closes: bool) -> Vec<Outcome> {
     let mut client = Client::new("POST", &["content-type: application/grpc"], &message(0, b"question"));
-    client.conversation.calls = calls;
+    client.conversation.calls = calls.map(at_once);
     client.begin(0);
     client.take();
     let mut all = Vec::new();
@@ -80,9 +87,9 @@ fn each_status_is_recorded_with_trailers_and_in_trailers_only() {
         let code = code.to_string();
         let trailers = [("grpc-status", &code[..]), ("grpc-message", "no%20room")];
         let whole = last(answering(&message(0, b"answer")), &trailers);
-        assert_ends(status.name(), &BOTH, &whole, answered(status));
+        assert_ends(status.name(), &ALL, &whole, answered(status));
         let only = last(settings(), &[&[(":status", "200"), GRPC], &trailers[..]].concat());
-        let kinds = if status == GrpcStatus::OK { &BOTH[1..] } else { &BOTH[..] };
+        let kinds = if status == GrpcStatus::OK { &ALL[2..] } else { &ALL[..] };
         assert_ends(status.name(), kinds, &only, answered(status));
     }
 }
@@ -98,64 +105,64 @@ fn every_other_end_is_in_the_books() {
     let proxy =
         |status| head(settings(), &[(":status", status), ("content-type", "text/html")]).data(1, b"<html>", true);
     for (name, kinds, script, wanted) in [
-        ("no answer and the end of the connection", &BOTH[..], settings(), Outcome::Reset(Cause::ClosedBeforeAnswer)),
-        ("half an answer", &BOTH, answering(half), malformed(Cause::Truncated)),
-        ("no trailers", &BOTH, answering(&message(0, b"answer")).data(1, b"", true), malformed(Cause::NoGrpcStatus)),
+        ("no answer and the end of the connection", &ALL[..], settings(), Outcome::Reset(Cause::ClosedBeforeAnswer)),
+        ("half an answer", &ALL, answering(half), malformed(Cause::Truncated)),
+        ("no trailers", &ALL, answering(&message(0, b"answer")).data(1, b"", true), malformed(Cause::NoGrpcStatus)),
         (
             "trailers without a status",
-            &BOTH,
+            &ALL,
             last(answering(&message(0, b"a")), &[("x", "y")]),
             malformed(Cause::NoGrpcStatus),
         ),
-        ("half a message", &BOTH, last(answering(half), &ok), malformed(Cause::BadGrpcMessage)),
+        ("half a message", &ALL, last(answering(half), &ok), malformed(Cause::BadGrpcMessage)),
         (
             "half a message of a call that failed",
-            &BOTH,
+            &ALL,
             last(answering(half), &[("grpc-status", "8")]),
             named("RESOURCE_EXHAUSTED"),
         ),
-        ("too large", &BOTH, answering(&too_large), malformed(Cause::MessageTooLarge)),
-        ("wrong flag", &BOTH, answering(&message(7, b"a")), malformed(Cause::BadGrpcMessage)),
+        ("too large", &ALL, answering(&too_large), malformed(Cause::MessageTooLarge)),
+        ("wrong flag", &ALL, answering(&message(7, b"a")), malformed(Cause::BadGrpcMessage)),
         (
             "compressed, but not said so",
-            &BOTH,
+            &ALL,
             last(answering(&message(1, b"a")), &ok),
             malformed(Cause::BadGrpcMessage),
         ),
         (
             "compressed with identity",
-            &BOTH,
+            &ALL,
             last(identity.data(1, &message(1, b"a"), false), &ok),
             malformed(Cause::BadGrpcMessage),
         ),
-        ("compressed", &BOTH, last(gzip.data(1, &message(1, b"a"), false), &ok), answered(GrpcStatus::OK)),
+        ("compressed", &ALL, last(gzip.data(1, &message(1, b"a"), false), &ok), answered(GrpcStatus::OK)),
         (
             "no message",
-            &BOTH[..1],
+            &ALL[..2],
             last(head(settings(), &[(":status", "200"), GRPC]), &ok),
             malformed(Cause::BadGrpcMessage),
         ),
         (
             "two messages",
-            &BOTH[..1],
+            &ALL[..2],
             last(answering(&message(0, b"a").repeat(2)), &ok),
             malformed(Cause::BadGrpcMessage),
         ),
         (
             "two messages of a stream",
-            &BOTH[1..],
+            &ALL[2..],
             last(answering(&message(0, b"a").repeat(2)), &ok),
             answered(GrpcStatus::OK),
         ),
-        ("an unknown code", &BOTH, last(answering(&message(0, b"a")), &[("grpc-status", "77")]), named("UNKNOWN")),
-        ("no code", &BOTH, last(answering(&message(0, b"a")), &[("grpc-status", "fine")]), named("UNKNOWN")),
-        ("a proxy's 503", &BOTH, proxy("503"), named("UNAVAILABLE")),
-        ("a proxy's 404", &BOTH, proxy("404"), named("UNIMPLEMENTED")),
-        ("a proxy's page", &BOTH, proxy("200"), malformed(Cause::NoGrpcStatus)),
-        ("a reset", &BOTH, reset(code::CANCEL), named("CANCELLED")),
-        ("a refusal", &BOTH, reset(code::REFUSED_STREAM), named("UNAVAILABLE")),
-        ("a reset within the answer", &BOTH, answering(half).number(kind::RST_STREAM, 1, 2), named("INTERNAL")),
-        ("GOAWAY", &BOTH, settings().goaway(0, 0), Outcome::Reset(Cause::GoneAway)),
+        ("an unknown code", &ALL, last(answering(&message(0, b"a")), &[("grpc-status", "77")]), named("UNKNOWN")),
+        ("no code", &ALL, last(answering(&message(0, b"a")), &[("grpc-status", "fine")]), named("UNKNOWN")),
+        ("a proxy's 503", &ALL, proxy("503"), named("UNAVAILABLE")),
+        ("a proxy's 404", &ALL, proxy("404"), named("UNIMPLEMENTED")),
+        ("a proxy's page", &ALL, proxy("200"), malformed(Cause::NoGrpcStatus)),
+        ("a reset", &ALL, reset(code::CANCEL), named("CANCELLED")),
+        ("a refusal", &ALL, reset(code::REFUSED_STREAM), named("UNAVAILABLE")),
+        ("a reset within the answer", &ALL, answering(half).number(kind::RST_STREAM, 1, 2), named("INTERNAL")),
+        ("GOAWAY", &ALL, settings().goaway(0, 0), Outcome::Reset(Cause::GoneAway)),
     ] {
         assert_ends(name, kinds, &script, wanted);
     }
@@ -179,7 +186,7 @@ fn values_that_the_table_of_the_connection_repeats_keep_their_meaning() {
     let mut block = fields(&[(":status", "200"), GRPC]);
     block.extend(b"\x40\x0bgrpc-status\x0214");
     let mut client = Client::new("POST", &[], &message(0, b"question"));
-    client.conversation.calls = Some(GrpcKind::Unary);
+    client.conversation.calls = Some(at_once(GrpcKind::Unary));
     client.begin(0);
     client.begin(1);
     client.take();
@@ -187,4 +194,71 @@ fn values_that_the_table_of_the_connection_repeats_keep_their_meaning() {
     let again = [fields(&[(":status", "200"), GRPC]), vec![0xbe]].concat();
     let script = settings().frame(kind::HEADERS, both, 1, &block).frame(kind::HEADERS, both, 3, &again);
     assert_eq!(client.receive_script(&script), [(0, named("UNAVAILABLE")), (1, named("UNAVAILABLE"))]);
+}
+
+const GAP: Nanos = Nanos::from_millis(10);
+
+/// Returns a client that has begun one call with these messages, the first at once and the others at gaps of 10 ms.
+fn paced(messages: &[&[u8]]) -> Client {
+    let body = messages.iter().map(|content| message(0, content)).collect::<Vec<_>>().concat();
+    let mut client = Client::new("POST", &["content-type: application/grpc"], &body);
+    client.conversation.calls = Some(GrpcConfig { kind: GrpcKind::Bidirectional, message_gap_ns: Some(GAP) });
+    client.begin(0);
+    client
+}
+
+fn next_due(client: &Client) -> Timestamp {
+    Conversation::<Http2>::next_deadline(&client.conversation)
+}
+
+/// Sends what is due after this time. Returns the DATA frames: content, and whether it was the last.
+fn sent_at(client: &mut Client, at: Nanos) -> Vec<(Vec<u8>, bool)> {
+    let now = NOW + at;
+    let Client { protocol, conversation } = client;
+    assert_eq!(conversation.on_deadline(protocol, now, &mut Events::default()), Flow::Continue);
+    assert!(next_due(client) > now);
+    let frames = client.flush().into_iter().filter(|(head, _)| head.kind == kind::DATA);
+    frames.map(|(head, content)| (content, head.has(flag::END_STREAM))).collect()
+}
+
+#[test]
+fn messages_of_a_call_are_due_one_gap_after_another() {
+    let mut client = paced(&[b"a", b"", b"ccc", b"d"]);
+    assert_eq!(next_due(&client), NOW + GAP);
+    assert_eq!(sent_at(&mut client, Nanos::ZERO), [(message(0, b"a"), false)]);
+    assert!(client.conversation.streams.waiting.is_empty(), "a message that is not due keeps no worker busy");
+    assert_eq!(sent_at(&mut client, Nanos::from_millis(9)), []);
+    assert_eq!(sent_at(&mut client, GAP), [(message(0, b""), false)]);
+    // A late worker sends all that is due, and the gaps still count from the start of the call.
+    assert_eq!(sent_at(&mut client, Nanos::from_millis(35)), [(message(0, b"ccc"), false), (message(0, b"d"), true)]);
+    assert_eq!(next_due(&client), Timestamp::NEVER);
+    let answer = last(answering(&message(0, b"x").repeat(3)), &[("grpc-status", "0")]);
+    assert_eq!(client.receive_script(&answer), [(0, answered(GrpcStatus::OK))]);
+}
+
+#[test]
+fn messages_that_are_due_wait_for_their_windows() {
+    let large = [b'x'; 40_000];
+    let mut client = paced(&[&large, &large, b"last"]);
+    let sent = |client: &mut Client, ms| {
+        let frames = sent_at(client, Nanos::from_millis(ms));
+        (frames.iter().map(|(content, _)| content.len()).sum::<usize>(), frames.iter().any(|(_, is_last)| *is_last))
+    };
+    assert_eq!(sent(&mut client, 0), (40_005, false));
+    assert_eq!(sent(&mut client, 10), (65_535 - 40_005, false));
+    assert_eq!(sent(&mut client, 20), (0, false));
+    client.receive_script(&settings().number(kind::WINDOW_UPDATE, 0, 1 << 20).number(kind::WINDOW_UPDATE, 1, 1 << 20));
+    assert_eq!(sent(&mut client, 21), (2 * 40_005 + 9 - 65_535, true));
+}
+
+#[test]
+fn a_call_that_ended_sends_no_more_messages() {
+    let mut client = paced(&[b"a", b"b", b"c"]);
+    sent_at(&mut client, GAP);
+    let refused = last(settings(), &[(":status", "200"), GRPC, ("grpc-status", "8")]);
+    assert_eq!(client.receive_script(&refused), [(0, named("RESOURCE_EXHAUSTED"))]);
+    let frames = client.flush();
+    assert!(frames.iter().any(|(head, _)| head.kind == kind::RST_STREAM && head.stream == 1), "{frames:?}");
+    assert_eq!(sent_at(&mut client, Nanos::from_millis(50)), []);
+    assert_eq!(next_due(&client), Timestamp::NEVER);
 }
