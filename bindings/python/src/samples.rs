@@ -62,7 +62,7 @@ fn rows(samples: &Samples, slowest: bool) -> Vec<u8> {
 
 fn write(bytes: &mut Vec<u8>, record: &RequestRecord, only_slow: bool) {
     let status = match record.outcome {
-        Outcome::Response { status } => status,
+        Outcome::response(status) => status,
         Outcome::ConnectFailed(_)
         | Outcome::Reset(_)
         | Outcome::Malformed(_)

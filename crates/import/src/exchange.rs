@@ -52,7 +52,7 @@ impl NoExchange {
             _ if duration.0 > A_DAY_NS || waited.0 > A_DAY_NS => Some(NoExchange::LongerThanADay),
             _ if ends.is_none() => Some(NoExchange::EndOfTime),
             // The time of a switched connection is that of everything that was said on it.
-            Outcome::Response { status: 101 } => Some(NoExchange::WebSocket),
+            outcome if outcome.status() == Some(101) => Some(NoExchange::WebSocket),
             _ => None,
         }
     }

@@ -194,7 +194,7 @@ impl Objective {
                 Some(record.without_generator().0)
             }
             BadRequest::Slow { metric, .. } => metric.value(record).map(|time| time.0),
-            BadRequest::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
+            BadRequest::Failed => Some(if record.outcome.is_success() { 0 } else { u64::MAX }),
             BadRequest::Unanswered => Some(if record.outcome.is_response() { 0 } else { u64::MAX }),
             BadRequest::OfStreams(_) => None,
         }
@@ -202,18 +202,6 @@ impl Objective {
 
     pub(super) fn bad_from(&self) -> u64 {
         self.limit_ns().unwrap_or(u64::MAX)
-    }
-}
-
-fn is_error(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Response { status } => status >= 400,
-        Outcome::ConnectFailed(_)
-        | Outcome::Reset(_)
-        | Outcome::Malformed(_)
-        | Outcome::TimedOut
-        | Outcome::InFlightAtEnd
-        | Outcome::NeverIssued => true,
     }
 }
 

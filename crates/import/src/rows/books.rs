@@ -191,6 +191,3 @@ impl<'a, 'b> Books<'a, 'b> {
         })
     }
 }
-
-/// The outcome of an answer whose status the file does not have.
-pub(crate) const ANSWERED: Outcome = Outcome::Response { status: 0 };

@@ -192,7 +192,7 @@ fn the_end_of_time_can_be_recorded() {
             tls_handshake: Some(Nanos::MAX),
             read_lag: Some(Nanos::MAX),
             bytes_in: u64::MAX,
-            ..RequestRecord::new(first, never, never, Outcome::Response { status: u16::MAX })
+            ..RequestRecord::new(first, never, never, Outcome::response(u16::MAX))
                 .with_start_delay(Nanos::MAX, Some(Nanos::MAX))
         },
     ];

@@ -16,7 +16,7 @@ pub fn all() -> Vec<&'static Fixture> {
     let odd = ODD.get_or_init(|| {
         let one = first_requests(1, |_| {});
         let timeouts = first_requests(400, |record| record.outcome = Outcome::TimedOut);
-        let errors = first_requests(400, |record| record.outcome = Outcome::Response { status: 503 });
+        let errors = first_requests(400, |record| record.outcome = Outcome::response(503));
         let runs = [
             ("one request", one.clone()),
             ("one timeout", first_requests(1, |record| record.outcome = Outcome::TimedOut)),

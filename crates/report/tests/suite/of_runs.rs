@@ -80,7 +80,7 @@ fn streams_of_any_length_are_drawn() {
 fn odd_runs_are_drawn_or_said_to_be_empty() {
     let healthy = scenario("01");
     let outcomes = [
-        Outcome::Response { status: 503 },
+        Outcome::response(503),
         Outcome::TimedOut,
         Outcome::ConnectFailed(Cause::Refused),
         Outcome::InFlightAtEnd,

@@ -8,7 +8,7 @@ use truetail_model::time::{Nanos, Timestamp};
 fn outcomes() -> impl Strategy<Value = Outcome> {
     let cause = || proptest::sample::select(Cause::ALL);
     prop_oneof![
-        6 => prop_oneof![Just(200u16), Just(503), Just(0), 100u16..600].prop_map(|status| Outcome::Response { status }),
+        6 => prop_oneof![Just(200u16), Just(503), Just(0), 100u16..600].prop_map(|status| Outcome::response(status)),
         1 => cause().prop_map(Outcome::ConnectFailed),
         1 => cause().prop_map(Outcome::Reset),
         1 => cause().prop_map(Outcome::Malformed),

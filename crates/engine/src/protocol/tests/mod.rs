@@ -20,7 +20,7 @@ pub(crate) use line::Line;
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
 const NOW: Timestamp = Timestamp::ZERO;
-const OK: Outcome = Outcome::Response { status: 200 };
+const OK: Outcome = Outcome::response(200);
 
 /// Returns the begin of a request of this tag.
 pub(crate) fn begins(tag: Tag) -> Beginning {
