@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use truetail_engine::RequestId;
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Cause;
+use truetail_model::record::{Cause, Outcome};
 
 use super::*;
 

@@ -132,7 +132,7 @@ struct Seen(Arc<Mutex<(u64, usize, u64)>>);
 
 impl AnswerReader for Seen {
     fn head(&mut self, _: u32, head: AnswerHead<'_>) {
-        assert_eq!(head.status, 200);
+        assert_eq!(head.status, Some(200));
         self.0.lock().unwrap().0 += 1;
     }
 

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use truetail_model::record::Outcome;
 use truetail_run::{
     Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, LatencyFrom,
     UnusedRows,

@@ -79,7 +79,7 @@ fn failed_answer(answer: &FailedAnswer) -> Markup {
     let body = clipped(&answer.body, LONGEST_TEXT);
     html! {
         details.answer {
-            summary { "Status " (answer.status) " to " (clipped(&answer.target, LONGEST_TEXT)) ", due at " (due) " s" }
+            summary { (answer.status.map_or_else(|| "Answer".to_owned(), |status| format!("Status {status}"))) " to " (clipped(&answer.target, LONGEST_TEXT)) ", due at " (due) " s" }
             ul {
                 @for failed in &answer.failed {
                     li { code { (failed.check) } ": " (clipped(&failed.why, LONGEST_TEXT)) }

@@ -11,7 +11,7 @@ use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::redis::Reply;
 use super::splitter::Part;
-use crate::protocol::observer::{AnswerHead, HeadFields};
+use crate::protocol::observer::AnswerHead;
 use crate::protocol::{Ended, Event, Events, Retry, Tag};
 
 /// Longest reply that is kept to find its id: 16 MiB.
@@ -207,7 +207,7 @@ impl Inbox {
                     if self.began_now {
                         events.push(Event::FirstByte(tag));
                     }
-                    events.head(tag, AnswerHead::new(0, HeadFields::None));
+                    events.head(tag, AnswerHead::EMPTY);
                     events.body(tag, &reply);
                 }
                 self.ended_keys.extend(key);
@@ -287,7 +287,7 @@ impl Inbox {
 
 fn begin_reply(tag: Tag, events: &mut Events) {
     events.push(Event::FirstByte(tag));
-    events.head(tag, AnswerHead::new(0, HeadFields::None));
+    events.head(tag, AnswerHead::EMPTY);
 }
 
 /// Ends a message with its reply.
