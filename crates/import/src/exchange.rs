@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use truetail_model::record::Outcome;
 use truetail_run::ForeignRequest;
 
 /// Reason why a row or an entry is not an exchange whose duration is that of an answer.

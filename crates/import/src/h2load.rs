@@ -1,6 +1,5 @@
 //! The file of `h2load --log-file`: a row for each answer.
 
-use truetail_model::record::Outcome;
 use truetail_run::{Claims, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::files::h2load_row;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use truetail_model::record::{Metric, Outcome, RequestRecord};
+use truetail_model::record::{Metric, RequestRecord};
 
 use truetail_run::{Quantile, Run};
 

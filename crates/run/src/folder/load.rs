@@ -145,7 +145,9 @@ fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, Load
 /// Removes the status 0, which older files state for answers of a protocol without a status.
 fn drop_made_up_status(run_file: &mut RunFile) {
     run_file.statuses.remove(&0);
-    run_file.by_target.iter_mut().for_each(|target| drop(target.statuses.remove(&0)));
+    for target in &mut run_file.by_target {
+        target.statuses.remove(&0);
+    }
 }
 
 impl From<RunFile> for Facts {

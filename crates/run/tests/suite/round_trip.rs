@@ -3,7 +3,8 @@
 use std::fs;
 
 use crate::support::{
-    assert_same_counts, assert_same_snapshot, failed_answer, findings, options, run, saved, schedules, slow, steady, through_a_folder,
+    assert_same_counts, assert_same_snapshot, failed_answer, findings, options, run, saved, schedules, slow, steady,
+    through_a_folder,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
