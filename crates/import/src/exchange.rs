@@ -47,11 +47,11 @@ impl NoExchange {
     pub(crate) fn for_request(request: &ForeignRequest) -> Option<NoExchange> {
         let ForeignRequest { start_ns, duration, waited, outcome, .. } = *request;
         let ends = start_ns.unwrap_or_default().checked_add(duration.0);
-        match outcome {
+        match outcome.status() {
             _ if duration.0 > A_DAY_NS || waited.0 > A_DAY_NS => Some(NoExchange::LongerThanADay),
             _ if ends.is_none() => Some(NoExchange::EndOfTime),
             // The time of a switched connection is that of everything that was said on it.
-            outcome if outcome.status() == Some(101) => Some(NoExchange::WebSocket),
+            Some(101) => Some(NoExchange::WebSocket),
             _ => None,
         }
     }

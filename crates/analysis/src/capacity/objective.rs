@@ -208,6 +208,7 @@ impl Objective {
 #[cfg(test)]
 mod unit {
     use truetail_model::arrival::Arrival;
+    use truetail_model::record::Outcome;
     use truetail_model::time::Timestamp;
 
     use super::*;
