@@ -21,7 +21,7 @@ pub enum Body<'a> {
 /// An answer to be judged.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// The status of HTTP; `None` if the protocol has none.
+    /// HTTP status; `None` in a protocol without a status.
     pub(crate) status: Option<u16>,
     /// The status of a call; `None` if it was not a call.
     pub(crate) call: Option<GrpcStatus>,

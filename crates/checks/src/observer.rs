@@ -40,7 +40,7 @@ pub(crate) struct CheckResults {
 #[derive(Default, Debug)]
 struct PartialAnswer {
     has_head: bool,
-    /// The status; `None` if the protocol has none.
+    /// HTTP status; `None` in a protocol without a status.
     status: Option<u16>,
     fields: FieldList,
     body: Vec<u8>,

@@ -175,7 +175,7 @@ class Result:
         """The sessions, as ``sessions`` in run.json has them; ``None`` where there was no flow."""
     @property
     def statuses(self) -> dict[int, int]:
-        """Answers by HTTP status; empty for callables, which have none."""
+        """Answers by HTTP status; empty for callables."""
     @property
     def causes(self) -> dict[str, int]:
         """Failures by cause."""

@@ -33,7 +33,7 @@ pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
 /// The answer to the preflight request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preflight {
-    /// The status of the answer; `None` if it has none, or if nothing was asked.
+    /// The status of the answer; `None` without a status, or if nothing was asked.
     pub status: Option<u16>,
     /// Time from sending the request to the last byte of the answer.
     pub service_time: Nanos,
@@ -297,8 +297,8 @@ struct FirstExchange {
     observer: Option<Box<dyn AnswerReader>>,
 }
 
-/// Sends the only request and returns the status of its answer, if it has one. Deadlines of the conversation are not kept, because the
-/// timeout of the preflight ends it.
+/// Sends the only request and returns the status of its answer, if it has one. Deadlines of the conversation are not
+/// kept, because the timeout of the preflight ends it.
 impl WithProtocol for FirstExchange {
     type Output = Result<Option<u16>, Problem>;
 

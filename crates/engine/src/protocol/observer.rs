@@ -133,7 +133,7 @@ pub trait AnswerLimits {
 /// The head of a final answer.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerHead<'a> {
-    /// HTTP status, from 200 to 999; `None` if the protocol has none.
+    /// HTTP status, from 200 to 999; `None` in a protocol without a status.
     pub status: Option<u16>,
     fields: HeadFields<'a>,
 }

@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 pub struct IntervalBooks {
     /// Books of the measured arrivals intended in this interval.
     pub tally: Tally,
-    /// Answers by HTTP status. Those of a protocol without a status are in the tally only.
+    /// Answers by HTTP status. Answers without a status are in the tally only.
     pub statuses: StatusCounts,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,

@@ -12,7 +12,8 @@ const FIRST_ERROR: u16 = 400;
 pub enum Outcome {
     /// A whole answer, with any status.
     Response {
-        /// HTTP status; `None` if the protocol has no status. A gRPC call has [`GrpcStatus::recorded`](super::GrpcStatus).
+        /// HTTP status; `None` in a protocol without a status. That of a gRPC call is
+        /// [`GrpcStatus::recorded`](super::GrpcStatus).
         status: Option<NonZeroU16>,
     },
     /// No connection was established.

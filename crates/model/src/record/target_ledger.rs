@@ -7,7 +7,7 @@ use super::{RequestRecord, StatusCounts, Tally, TargetTimes};
 pub struct TargetLedger {
     /// Numbers of arrivals by outcome.
     pub tally: Tally,
-    /// Answers by HTTP status. Those of a protocol without a status are in the tally only.
+    /// Answers by HTTP status. Answers without a status are in the tally only.
     pub statuses: StatusCounts,
     /// Distributions of their times.
     pub times: TargetTimes,

@@ -39,7 +39,7 @@ pub struct FailedAnswer {
     pub target: String,
     /// The checks that it failed.
     pub failed: Vec<FailedCheck>,
-    /// HTTP status; `None` if the protocol has none.
+    /// HTTP status; `None` in a protocol without a status.
     pub status: Option<u16>,
     /// Header fields in the order of the answer, each as `name: value`.
     pub headers: Vec<String>,
