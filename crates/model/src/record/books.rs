@@ -31,9 +31,9 @@ impl IntervalBooks {
         self.last_end = self.last_end.max(record.end);
         if let Some(status) = record.outcome.status() {
             self.statuses.add(status.min(MAX_STATUS), 1);
-        }
-        if record.outcome.has_error_status() {
-            self.error_status_time.record_n(record.response_time(), 1);
+            if record.outcome.has_error_status() {
+                self.error_status_time.record_n(record.response_time(), 1);
+            }
         }
         if let Some(cause) = record.outcome.cause() {
             *self.causes.entry(cause).or_default() += 1;
