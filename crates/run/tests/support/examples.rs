@@ -21,7 +21,7 @@ fn kept_headers(snapshot: &Snapshot) -> KeptHeaders {
     let values = [header.place("HIT"), header.place("MISS, \"b\""), HeaderPlace::Further, HeaderPlace::Without];
     let kept = snapshot.samples.even().iter().chain(snapshot.samples.slowest_left_out());
     let mut rows: Vec<HeaderRow> = kept
-        .filter(|record| record.outcome.status().is_some())
+        .filter(|record| record.outcome.is_response())
         .map(|record| {
             let mut row = HeaderRow::new(record.index);
             row.set(0, values[record.index as usize % values.len()]);
