@@ -26,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
     }
     let record = |index| {
         let arrival = Arrival { index, intended_start: Timestamp(index) };
-        RequestRecord::new(arrival, arrival.intended_start, Timestamp(9), Outcome::Response { status: 200 })
+        RequestRecord::new(arrival, arrival.intended_start, Timestamp(9), Outcome::response(200))
     };
     let records = (0..REQUESTS).map(record).collect();
     let timing = store.times(&Samples::from_parts(SamplesOptions::default(), records, 1, &[], REQUESTS));

@@ -86,7 +86,7 @@ fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
     let record = RequestRecord {
         read_lag: Some(now.since(request.end)),
         bytes_in: bytes,
-        ..RequestRecord::new(start.arrival, request.at, request.end, Outcome::Response { status })
+        ..RequestRecord::new(start.arrival, request.at, request.end, Outcome::response(status))
             .with_start_delay(start.connection_wait, None)
     };
     part_recorder_record(&mut parts.recorder, &record);

@@ -94,7 +94,7 @@ impl CallOutcome for Answer {
 
     fn outcome(&self) -> Outcome {
         match self {
-            Answer::Returned => Outcome::Response { status: 0 },
+            Answer::Returned => Outcome::ANSWERED,
             Answer::Raised => Outcome::Malformed(Cause::Raised),
             Answer::CutShort => Outcome::InFlightAtEnd,
         }

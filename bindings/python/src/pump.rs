@@ -167,7 +167,7 @@ impl AsyncCall {
 
     /// Notes that the call returned.
     fn answered(&self) {
-        self.end(Outcome::Response { status: 0 });
+        self.end(Outcome::ANSWERED);
     }
 
     /// Notes that the call raised an exception.

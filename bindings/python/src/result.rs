@@ -125,7 +125,7 @@ impl RunResult {
         to_python(py, &self.run.snapshot.warmup)
     }
 
-    /// Answers by HTTP status; 0 for callables, which have no status.
+    /// Answers by HTTP status; empty for callables.
     #[getter]
     fn statuses(&self) -> BTreeMap<u16, u64> {
         self.run.snapshot.statuses.clone()

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
-use truetail_model::record::{Outcome, RequestRecord, Samples};
+use truetail_model::record::{RequestRecord, Samples};
 
 /// Name and type of each column, in the order of [`write()`].
 const COLUMNS: [(&str, &str); 14] = [
@@ -18,7 +18,8 @@ const COLUMNS: [(&str, &str); 14] = [
     ("connection_wait_ns", "=i8"),
     ("connect_ns", "=i8"),
     ("bytes_in", "=i8"),
-    ("status", "=i8"),
+    // NaN is no status.
+    ("status", "=f8"),
     ("only_slow", "?"),
     ("outcome", "=U16"),
 ];
@@ -38,6 +39,9 @@ pub(crate) fn to_pandas<'py>(py: Python<'py>, samples: &Samples, slowest: bool) 
     let frame = pandas.getattr("DataFrame")?.call1((to_numpy(py, samples, slowest)?,))?;
     let outcome = frame.get_item("outcome")?.call_method1("astype", ("category",))?;
     frame.set_item("outcome", outcome)?;
+    // The type of pandas for integers that may be missing.
+    let status = frame.get_item("status")?.call_method1("astype", ("Int64",))?;
+    frame.set_item("status", status)?;
     Ok(frame)
 }
 
@@ -61,15 +65,6 @@ fn rows(samples: &Samples, slowest: bool) -> Vec<u8> {
 }
 
 fn write(bytes: &mut Vec<u8>, record: &RequestRecord, only_slow: bool) {
-    let status = match record.outcome {
-        Outcome::Response { status } => status,
-        Outcome::ConnectFailed(_)
-        | Outcome::Reset(_)
-        | Outcome::Malformed(_)
-        | Outcome::TimedOut
-        | Outcome::InFlightAtEnd
-        | Outcome::NeverIssued => 0,
-    };
     let numbers = [
         record.index,
         record.intended_start.0,
@@ -82,9 +77,10 @@ fn write(bytes: &mut Vec<u8>, record: &RequestRecord, only_slow: bool) {
         record.delay.connection_wait.0,
         record.delay.connect.0,
         record.bytes_in,
-        u64::from(status),
     ];
     numbers.iter().for_each(|number| bytes.extend(i64::try_from(*number).unwrap_or(i64::MAX).to_ne_bytes()));
+    let status = record.outcome.status().map_or(f64::NAN, f64::from);
+    bytes.extend(status.to_ne_bytes());
     bytes.push(u8::from(only_slow));
     let letters = record.outcome.name().chars().map(u32::from).chain(std::iter::repeat(0));
     letters.take(OUTCOME_CHARS).for_each(|letter| bytes.extend(letter.to_ne_bytes()));

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 import truetail
@@ -28,7 +29,8 @@ def test_every_planned_call_is_made_and_the_warmup_is_apart() -> None:
     calls: list[None] = []
     result = balanced(truetail.bench(lambda: calls.append(None), rate=500, duration="400ms", warmup=0.2))
     assert (result.tally["responses"], result.warmup_tally["responses"], len(calls)) == (200, 100, 300)
-    assert result.count == 200 and result.statuses == {0: 200}
+    assert result.count == 200 and result.tally["responses"] == 200 and result.statuses == {}
+    assert numpy.isnan(result.to_numpy()["status"]).all() and result.to_pandas()["status"].isna().all()
 
 
 @pytest.mark.parametrize("waiting", ["sleep", "spin"])

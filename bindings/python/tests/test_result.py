@@ -77,6 +77,7 @@ def test_as_an_array(hiccup: truetail.Result) -> None:
     assert numpy.quantile(times, 0.99, method="inverted_cdf") == hiccup.quantile_ns(0.99)
     assert (samples["end_ns"] - samples["intended_start_ns"] == times).all()
     assert (numpy.diff(samples["intended_start_ns"]) == 1_000_000).all()
+    assert (samples["status"] == 200).all()
     assert set(samples["outcome"]) == {"response"} and not samples["only_slow"].any()
 
 
@@ -95,7 +96,9 @@ def test_unanswered_arrivals_are_in_the_array() -> None:
         for = "1s"
         """
     )
-    outcomes = list(refused.to_numpy()["outcome"])
+    samples = refused.to_numpy()
+    outcomes = list(samples["outcome"])
+    assert (numpy.isnan(samples["status"]) == (samples["outcome"] != "response")).all()
     assert outcomes.count("timed_out") == refused.tally["timed_out"] == 100
     assert refused.quantile(0.99) == math.inf and refused.quantile_info(0.99).value == pytest.approx(0.1)
 
@@ -111,6 +114,7 @@ def test_as_a_data_frame(hiccup: truetail.Result) -> None:
     frame = hiccup.to_pandas()
     assert len(frame) == hiccup.count and frame["response_time_ns"].max() == 1_010_000_000
     assert list(frame["outcome"].cat.categories) == ["response"]
+    assert frame["status"].dtype == "Int64" and (frame["status"] == 200).all()
 
 
 def test_as_buckets(hiccup: truetail.Result) -> None:
@@ -130,7 +134,7 @@ def test_saved_and_loaded_it_is_the_same(hiccup: truetail.Result, tmp_path: Path
         result.save(folder)
         loaded = truetail.load(str(folder))
         assert loaded.to_dict() == result.to_dict() and loaded.to_dict()["schema"] == "truetail.run/1"
-        assert loaded.table() == result.table() and (loaded.to_numpy() == result.to_numpy()).all()
+        assert loaded.table() == result.table() and loaded.to_numpy().tobytes() == result.to_numpy().tobytes()
         (folder / "samples.csv").unlink()
         assert truetail.load(folder).lacking == ["samples.csv is missing, so there are no single requests"]
 

@@ -63,7 +63,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         let end = arrival.intended_start + took;
         hash.add(arrival);
         recorder.plan(arrival.intended_start);
-        let status = Outcome::Response { status: 200 };
+        let status = Outcome::response(200);
         recorder.record(&RequestRecord::new(arrival, arrival.intended_start, end, status));
     }
     let facts = Facts {

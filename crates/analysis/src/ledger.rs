@@ -167,7 +167,7 @@ mod tests {
         let arrival = Arrival { index, intended_start: Timestamp::ZERO };
         let start = Timestamp(2 * MS);
         let end = Timestamp(start.0 + service_ms * MS);
-        let record = RequestRecord::new(arrival, start, end, Outcome::Response { status: 200 });
+        let record = RequestRecord::new(arrival, start, end, Outcome::response(200));
         record.with_start_delay(Nanos(MS), None)
     }
 

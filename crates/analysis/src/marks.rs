@@ -159,7 +159,7 @@ fn open(why: String) -> MarkFinding {
 }
 
 fn is_good(record: &RequestRecord) -> bool {
-    record.outcome.is_response() && record.outcome.status().is_none_or(|status| status < 400)
+    record.outcome.is_success()
 }
 
 fn is_over(record: &RequestRecord, limit_ns: u64) -> bool {

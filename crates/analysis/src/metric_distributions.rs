@@ -81,9 +81,8 @@ pub(crate) fn by_status(
 }
 
 fn times_by_status(records: &[RequestRecord], error: bool) -> Vec<u64> {
-    let is_wanted =
-        |record: &&RequestRecord| matches!(record.outcome, Outcome::Response { status } if (status >= 400) == error);
-    records.iter().filter(is_wanted).map(|record| record.response_time().0).collect()
+    let is_wanted = if error { Outcome::has_error_status } else { Outcome::is_success };
+    records.iter().filter(|record| is_wanted(record.outcome)).map(|record| record.response_time().0).collect()
 }
 
 pub(crate) fn response_time_population(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Population {

@@ -30,7 +30,7 @@ pub(crate) fn slowest(run: &Run) -> Vec<SlowRequest> {
         response_time_ns: record.response_time().0,
         service_time_ns: record.service_time().0,
         outcome: record.outcome.name().to_owned(),
-        status: record.outcome.status().filter(|status| *status > 0),
+        status: record.outcome.status(),
         parts: timing.and_then(|timing| reported(record, timing)).unwrap_or_else(|| parts(record)),
     };
     run.snapshot.samples.longest(COUNT).into_iter().map(shown).collect()
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn the_parts_add_up_to_the_response_time() {
         let arrival = Arrival { index: 0, intended_start: Timestamp(1_000) };
-        let answered = Outcome::Response { status: 200 };
+        let answered = Outcome::response(200);
         let record = |start, end, outcome| RequestRecord::new(arrival, Timestamp(start), Timestamp(end), outcome);
         let connected = record(1_500, 9_000, answered).with_start_delay(Nanos(100), Some(Nanos(250)));
         let first_byte = |at| RequestRecord { first_byte: Some(Timestamp(at)), ..connected };

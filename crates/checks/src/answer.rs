@@ -21,7 +21,8 @@ pub enum Body<'a> {
 /// An answer to be judged.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    pub(crate) status: u16,
+    /// HTTP status; `None` in a protocol without a status.
+    pub(crate) status: Option<u16>,
     /// The status of a call; `None` if it was not a call.
     pub(crate) call: Option<GrpcStatus>,
     pub(crate) fields: &'a FieldList,
@@ -38,9 +39,9 @@ pub(crate) enum NoBody {
 }
 
 impl<'a> Answer<'a> {
-    /// Creates an answer with this status, these header fields and this body.
-    pub fn new(status: u16, fields: &'a FieldList, body: Body<'a>) -> Answer<'a> {
-        Answer { status, call: None, fields, body, json: OnceCell::new() }
+    /// Creates an answer with this status, if it has one, these header fields and this body.
+    pub fn new(status: impl Into<Option<u16>>, fields: &'a FieldList, body: Body<'a>) -> Answer<'a> {
+        Answer { status: status.into(), call: None, fields, body, json: OnceCell::new() }
     }
 
     /// Returns the answer as that of a gRPC call with this status.

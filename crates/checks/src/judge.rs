@@ -17,7 +17,7 @@ const MAX_QUOTED: usize = 20;
 pub enum Failure {
     /// The value differs from what was expected.
     Differs,
-    /// There is nothing to compare: no such header, or nothing at the path.
+    /// There is nothing to compare: no status, no such header, or nothing at the path.
     Missing,
     /// The value cannot be compared like this: a text with a number, or several values with one.
     CannotCompare,
@@ -47,7 +47,7 @@ impl Check {
     /// The reason why the answer fails.
     pub fn judge(&self, answer: &Answer<'_>) -> Result<(), Failure> {
         match &self.subject {
-            Subject::Status(test) => self.decide(test.holds(answer.status)),
+            Subject::Status(test) => self.decide(test.holds(answer.status.ok_or(Failure::Missing)?)),
             Subject::Header(name, None) => self.exists(answer.fields.all(name).next().is_some()),
             Subject::Header(name, Some(test)) => self.judge_header(name, test, answer),
             Subject::GrpcStatus(status) => self.decide(answer.call.ok_or(Failure::Missing)? == *status),
@@ -107,7 +107,8 @@ impl Check {
             Failure::Missing => match &self.subject {
                 Subject::Header(name, _) => format!("there is no header {name}"),
                 Subject::GrpcStatus(_) => "it is no answer to a gRPC call".to_owned(),
-                Subject::Status(_) | Subject::Body(_) | Subject::Json(..) => "there is nothing at this path".to_owned(),
+                Subject::Status(_) => "it has no status".to_owned(),
+                Subject::Body(_) | Subject::Json(..) => "there is nothing at this path".to_owned(),
             },
             Failure::Differs => format!("it is {}", self.quote_answer(answer)),
             Failure::CannotCompare => {
@@ -119,7 +120,7 @@ impl Check {
     /// Returns the value that the check read.
     fn quote_answer(&self, answer: &Answer<'_>) -> String {
         match &self.subject {
-            Subject::Status(_) => answer.status.to_string(),
+            Subject::Status(_) => answer.status.map_or_else(String::new, |status| status.to_string()),
             Subject::GrpcStatus(_) => answer.call.map_or_else(String::new, |call| call.name().to_owned()),
             Subject::Header(name, _) => {
                 let values: Vec<_> = answer.fields.all(name).map(String::from_utf8_lossy).collect();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList};
-use truetail_model::record::{GrpcStatus, Outcome};
+use truetail_model::record::GrpcStatus;
 use truetail_model::time::Timestamp;
 use truetail_run::{FailedAnswer, FailedCheck, MAX_FAILED_ANSWERS};
 
@@ -39,7 +39,8 @@ pub(crate) struct CheckResults {
 /// An answer that is being read. Its buffers are reused.
 #[derive(Default, Debug)]
 struct PartialAnswer {
-    /// The status; `None` before the head arrives.
+    has_head: bool,
+    /// HTTP status; `None` in a protocol without a status.
     status: Option<u16>,
     fields: FieldList,
     body: Vec<u8>,
@@ -51,16 +52,16 @@ struct PartialAnswer {
 
 impl PartialAnswer {
     fn clear(&mut self) {
-        self.status = None;
+        (self.has_head, self.status) = (false, None);
         self.fields.clear();
         self.body.clear();
         self.body.shrink_to(BODY_ROOM_KEPT);
         (self.room, self.body_bytes) = (0, 0);
     }
 
-    fn answer(&self, status: u16) -> Answer<'_> {
+    fn answer(&self) -> Answer<'_> {
         let is_whole = self.body_bytes == self.body.len() as u64;
-        Answer::new(status, &self.fields, if is_whole { Body::Whole(&self.body) } else { Body::TooLong })
+        Answer::new(self.status, &self.fields, if is_whole { Body::Whole(&self.body) } else { Body::TooLong })
     }
 }
 
@@ -97,15 +98,15 @@ impl CheckObserver {
     }
 
     /// Returns true if an answer fails a check by its status and header fields, and will be kept.
-    fn will_be_kept(&self, status: u16, fields: &FieldList) -> bool {
-        let answer = Answer::new(status, fields, Body::TooLong);
+    fn will_be_kept(&self, partial: &PartialAnswer) -> bool {
+        let answer = Answer::new(partial.status, &partial.fields, Body::TooLong);
         let mut checks = self.plan.checks.iter().enumerate().filter(|(_, check)| !check.needs_body());
         checks.any(|(nth, check)| self.is_wanted(nth) && (check.needs_end() || check.judge(&answer).is_err()))
     }
 
-    fn judge(&mut self, partial: &PartialAnswer, status: u16, ended: &EndedRequest) {
+    fn judge(&mut self, partial: &PartialAnswer, ended: &EndedRequest) {
         let call = ended.outcome.status().filter(|_| self.plan.are_calls).and_then(GrpcStatus::of_recorded);
-        let answer = partial.answer(status).of_call(call);
+        let answer = partial.answer().of_call(call);
         let mut failed = Vec::new();
         for (nth, check) in self.plan.checks.iter().enumerate() {
             let judged = check.judge(&answer);
@@ -125,7 +126,7 @@ impl CheckObserver {
             intended_start_ns: ended.arrival.intended_start.0,
             target: plan.targets.get(ended.id.target as usize).cloned().unwrap_or_default(),
             failed: explained.collect(),
-            status,
+            status: partial.status,
             headers: partial.fields.iter().map(|(name, value)| header_line(name, value)).collect(),
             body: String::from_utf8_lossy(&partial.body[..partial.body.len().min(KEPT_BODY_BYTES)]).into_owned(),
             body_bytes: partial.body_bytes,
@@ -144,13 +145,13 @@ impl AnswerReader for CheckObserver {
         let needs_fields = self.plan.needs_fields || self.plan.needs_body;
         let mut partial = std::mem::take(self.partial(request));
         partial.clear();
-        partial.status = Some(head.status);
+        (partial.has_head, partial.status) = (true, head.status);
         if needs_fields {
             head.copy_fields(&mut partial.fields);
         }
         if needs_body {
             partial.room = MAX_BODY_BYTES;
-        } else if self.will_be_kept(head.status, &partial.fields) {
+        } else if self.will_be_kept(&partial) {
             head.copy_fields(&mut partial.fields);
             partial.room = KEPT_BODY_BYTES;
         }
@@ -166,10 +167,8 @@ impl AnswerReader for CheckObserver {
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let mut partial = std::mem::take(self.partial(request));
-        if let (Some(status), Outcome::Response { .. }) = (partial.status, ended.outcome)
-            && ended.arrival.intended_start >= self.plan.measure_from
-        {
-            self.judge(&partial, status, &ended);
+        if partial.has_head && ended.outcome.is_response() && ended.arrival.intended_start >= self.plan.measure_from {
+            self.judge(&partial, &ended);
         }
         partial.clear();
         *self.partial(request) = partial;

@@ -51,6 +51,17 @@ fn a_status_is_compared() {
 }
 
 #[test]
+fn an_answer_without_a_status_fails_checks_of_it_and_no_others() {
+    let none = fields(&[]);
+    let answer = Answer::new(None, &none, Body::Whole(b"ok"));
+    for text in ["status == 200", "status != 200", "status not == 200", "status < 400"] {
+        assert_eq!(check(text).judge(&answer), MISSING, "{text}");
+        assert_eq!(check(text).explain(Failure::Missing, &answer), "it has no status");
+    }
+    assert_eq!(check("body contains ok").judge(&answer), PASSES);
+}
+
+#[test]
 fn a_header_is_compared_whatever_the_case_of_its_name() {
     let list = [("Content-Type", "application/json; charset=utf-8"), ("set-cookie", "a=1"), ("Set-Cookie", "b=2")];
     let cases = [

@@ -60,10 +60,10 @@ impl Live {
 
     pub(crate) fn count_end(&self, record: &RequestRecord) {
         match record.outcome {
-            Outcome::Response { status } => {
+            Outcome::Response { .. } => {
                 bump(&self.responses);
                 bump(&self.times[bucket_of(record.response_time().0)]);
-                if status >= 400 {
+                if record.outcome.has_error_status() {
                     bump(&self.error_status);
                 }
             }

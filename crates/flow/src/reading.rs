@@ -70,7 +70,7 @@ impl Readings {
 
     pub(crate) fn head(&mut self, request: u32, head: AnswerHead<'_>) {
         let reading = self.get_mut(request);
-        reading.status = Some(head.status);
+        reading.status = head.status;
         reading.version = head.version().unwrap_or("1.1");
         head.copy_fields(&mut reading.fields);
     }

@@ -202,9 +202,9 @@ impl Sessions for SimulatedSessions<'_> {
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos> {
         let step = self.last_step(user);
         self.ledger(step, record.intended_start).into_iter().for_each(|ledger| ledger.record(record));
-        match record.outcome {
-            Outcome::Response { status } => self.judge(user, status, record),
-            outcome => self.unanswered(user, outcome, record),
+        match record.outcome.status() {
+            Some(status) => self.judge(user, status, record),
+            None => self.unanswered(user, record.outcome, record),
         }
         self.measured.think(&mut self.courses[user as usize])
     }

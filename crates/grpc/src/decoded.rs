@@ -194,7 +194,7 @@ mod tests {
         reader.trailers(0, Trailers::with_fields(&fields));
         let at = Timestamp::ZERO;
         let arrival = Arrival { index: 0, intended_start: at };
-        let outcome = Outcome::Response { status: 200 };
+        let outcome = Outcome::response(200);
         reader.end(0, EndedRequest { arrival, id: RequestId { target: 0, row: 0 }, outcome, start: at, end: at });
         drop(reader);
         Arc::into_inner(all).unwrap().into_inner().unwrap()

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use truetail_model::record::Outcome;
 use truetail_run::ForeignRequest;
 
 /// Reason why a row or an entry is not an exchange whose duration is that of an answer.
@@ -48,11 +47,11 @@ impl NoExchange {
     pub(crate) fn for_request(request: &ForeignRequest) -> Option<NoExchange> {
         let ForeignRequest { start_ns, duration, waited, outcome, .. } = *request;
         let ends = start_ns.unwrap_or_default().checked_add(duration.0);
-        match outcome {
+        match outcome.status() {
             _ if duration.0 > A_DAY_NS || waited.0 > A_DAY_NS => Some(NoExchange::LongerThanADay),
             _ if ends.is_none() => Some(NoExchange::EndOfTime),
             // The time of a switched connection is that of everything that was said on it.
-            Outcome::Response { status: 101 } => Some(NoExchange::WebSocket),
+            Some(101) => Some(NoExchange::WebSocket),
             _ => None,
         }
     }

@@ -171,7 +171,7 @@ fn entry_request(entry: &Entry, failures: &mut FailureClassifier) -> Result<(For
         return Err(format!("a latency of {} s", entry.latency));
     };
     let outcome = match entry.details.parse::<u16>() {
-        Ok(status @ 1..) => Outcome::Response { status },
+        Ok(status @ 1..) => Outcome::response(status),
         _ => failures.classify(&entry.details),
     };
     let one = ForeignRequest {

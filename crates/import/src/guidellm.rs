@@ -159,7 +159,7 @@ struct Handed {
 impl Handed {
     fn all(&mut self, requests: &Requests, sink: &mut RequestSink<'_>) {
         for request in &requests.successful {
-            self.one(request, Outcome::Response { status: 0 }, sink);
+            self.one(request, Outcome::ANSWERED, sink);
         }
         for request in &requests.incomplete {
             self.one(request, Outcome::InFlightAtEnd, sink);

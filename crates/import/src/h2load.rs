@@ -1,6 +1,5 @@
 //! The file of `h2load --log-file`: a row for each answer.
 
-use truetail_model::record::Outcome;
 use truetail_run::{Claims, ForeignClock, ForeignRun, ForeignStarts, LatencyFrom, UnusedRows};
 use truetail_tools::files::h2load_row;
 
@@ -32,7 +31,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     damage.truncated_at = each_row(bytes, |Row { place, line }| match h2load_row(line) {
         Some(one) => {
             rows += 1;
-            failed += u64::from(!matches!(one.outcome, Outcome::Response { status: ..=399 }));
+            failed += u64::from(!one.outcome.is_success());
             sink(&request(&one, None));
         }
         None => leave_out(&mut damage, || (place, "not a start, a status and a time in microseconds".to_owned())),

@@ -34,8 +34,8 @@ fn take(mut recorder: Recorder, records: &[RequestRecord]) -> Recorder {
 }
 
 fn record(c: &mut Criterion) {
-    let answered = records(|_| Outcome::Response { status: 200 });
-    let mixed = records(|index| if index % 4 == 0 { Outcome::TimedOut } else { Outcome::Response { status: 503 } });
+    let answered = records(|_| Outcome::response(200));
+    let mixed = records(|index| if index % 4 == 0 { Outcome::TimedOut } else { Outcome::response(503) });
     let whole = RecorderOptions::default();
     let lean = RecorderOptions { per_second: false, samples: SamplesOptions::NONE, ..whole };
     let cases = [

@@ -35,7 +35,7 @@ fn one(recorder: &mut Recorder, random: &mut Random, index: u64, per_second: u64
     let intended_start = Timestamp((u128::from(index) * 1_000_000_000 / u128::from(per_second)) as u64);
     let actual_start = intended_start + generator_lag;
     let arrival = Arrival { index, intended_start };
-    let answered = Outcome::Response { status: 200 };
+    let answered = Outcome::response(200);
     recorder.plan(intended_start);
     recorder.record(&RequestRecord {
         read_lag: Some(read_lag),

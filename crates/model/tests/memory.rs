@@ -50,7 +50,7 @@ impl Fed {
         // One in a thousand waits, and is recorded long after its second is over.
         let stall = if self.index.is_multiple_of(1000) { 30 * S } else { 0 };
         let arrival = Arrival { index: self.index, intended_start };
-        let outcome = Outcome::Response { status: if self.index.is_multiple_of(7) { 503 } else { 200 } };
+        let outcome = Outcome::response(if self.index.is_multiple_of(7) { 503 } else { 200 });
         let record = RequestRecord {
             read_lag: Some(read_lag),
             bytes_in: 100,
@@ -102,7 +102,7 @@ fn answer(index: u64, status: u16) -> RequestRecord {
         delay: StartDelay { generator_lag: Nanos(index), ..StartDelay::default() },
         read_lag: Some(Nanos(index)),
         bytes_in: 100,
-        ..RequestRecord::new(arrival, sent, end, Outcome::Response { status })
+        ..RequestRecord::new(arrival, sent, end, Outcome::response(status))
     }
 }
 

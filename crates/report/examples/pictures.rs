@@ -57,8 +57,8 @@ fn everything() -> Run {
             i if i % 400 == 7 => Outcome::TimedOut,
             i if i % 700 == 8 => Outcome::Reset(Cause::ResetByPeer),
             i if i % 900 == 9 => Outcome::ConnectFailed(Cause::Refused),
-            i if i % 30 == 3 => Outcome::Response { status: 503 },
-            i if i % 70 == 3 => Outcome::Response { status: 404 },
+            i if i % 30 == 3 => Outcome::response(503),
+            i if i % 70 == 3 => Outcome::response(404),
             _ => record.outcome,
         };
         if record.outcome == Outcome::TimedOut {

@@ -124,7 +124,7 @@ impl AnswerReader for ScriptedWorker {
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
         if let Some(answer) = self.answers.get_mut(request as usize) {
-            answer.status = Some(head.status);
+            answer.status = head.status;
             head.copy_fields(&mut answer.fields);
         }
     }

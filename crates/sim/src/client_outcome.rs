@@ -12,8 +12,8 @@ pub(crate) fn client_outcome(action: Action, completed: Timestamp, gives_up: Tim
         return (gives_up, Outcome::TimedOut);
     }
     let outcome = match action {
-        Action::Answer { status } => Outcome::Response { status },
-        Action::SlowBody { .. } => Outcome::Response { status: 200 },
+        Action::Answer { status } => Outcome::response(status),
+        Action::SlowBody { .. } => Outcome::response(200),
         Action::ShortBody => Outcome::Malformed(Cause::Truncated),
         Action::Garbage => Outcome::Malformed(Cause::BadHead),
         Action::Reset => Outcome::Reset(Cause::ResetByPeer),
@@ -32,9 +32,9 @@ mod tests {
     #[test]
     fn what_a_client_makes_of_each_action() {
         for (action, outcome) in [
-            (Action::Answer { status: 200 }, Outcome::Response { status: 200 }),
-            (Action::Answer { status: 503 }, Outcome::Response { status: 503 }),
-            (Action::SlowBody { until: AT }, Outcome::Response { status: 200 }),
+            (Action::Answer { status: 200 }, Outcome::response(200)),
+            (Action::Answer { status: 503 }, Outcome::response(503)),
+            (Action::SlowBody { until: AT }, Outcome::response(200)),
             (Action::ShortBody, Outcome::Malformed(Cause::Truncated)),
             (Action::Garbage, Outcome::Malformed(Cause::BadHead)),
             (Action::Reset, Outcome::Reset(Cause::ResetByPeer)),

@@ -74,7 +74,7 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
             );
         }
         let id = RequestId { target: 0, row: 0 };
-        let outcome = Outcome::Response { status: 200 };
+        let outcome = Outcome::response(200);
         observer.end(0, EndedRequest { arrival, id, outcome, start: Timestamp(now), end: Timestamp(now) });
     }
     let used = cpu_nanoseconds() - begin;

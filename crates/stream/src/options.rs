@@ -89,16 +89,16 @@ impl StreamOptions {
 
     /// Returns true if an answer with this head is a stream. Server-sent events must be as a browser accepts them:
     /// status 200, content type `text/event-stream`, and no content coding, which truetail would not decode.
-    pub(crate) fn is_stream(&self, status: u16, fields: &FieldList) -> bool {
+    pub(crate) fn is_stream(&self, status: Option<u16>, fields: &FieldList) -> bool {
         match self.kind {
-            StreamKind::Messages => status == 200 && fields.all("content-type").any(is_grpc),
-            StreamKind::Chunks => (200..300).contains(&status),
+            StreamKind::Messages => status == Some(200) && fields.all("content-type").any(is_grpc),
+            StreamKind::Chunks => status.is_some_and(|status| (200..300).contains(&status)),
             // Items come from a generator, and pushes without a request.
             StreamKind::Items | StreamKind::Pushes => false,
             StreamKind::Sse | StreamKind::Lines => {
                 let is_of_kind = if self.kind == StreamKind::Sse { is_event_stream } else { is_json_lines };
                 let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");
-                status == 200
+                status == Some(200)
                     && fields.all("content-type").any(is_of_kind)
                     && fields.all("content-encoding").all(is_plain)
             }
@@ -146,9 +146,11 @@ mod tests {
         ] {
             let mut list = FieldList::default();
             fields.iter().for_each(|(name, value)| list.push(name.as_bytes(), value.as_bytes()));
-            assert_eq!(sse.is_stream(status, &list), expected, "{status} {fields:?}");
+            assert_eq!(sse.is_stream(Some(status), &list), expected, "{status} {fields:?}");
         }
         let chunks = StreamOptions::new(StreamKind::Chunks);
-        assert!(chunks.is_stream(206, &FieldList::default()) && !chunks.is_stream(404, &FieldList::default()));
+        assert!(
+            chunks.is_stream(Some(206), &FieldList::default()) && !chunks.is_stream(Some(404), &FieldList::default())
+        );
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn observe_answers(factory: &ObserverFactory, answers: &[&[(&str, &st
         let mut observer = factory.observer();
         observer.begin(0, 0, arrival);
         observer.head(0, AnswerHead::with_fields(200, &fields));
-        let outcome = Outcome::Response { status: 200 };
+        let outcome = Outcome::response(200);
         let end = Timestamp(1_000);
         let id = RequestId { target: 0, row: 0 };
         observer.end(0, EndedRequest { arrival, id, outcome, start: arrival.intended_start, end });

@@ -138,7 +138,7 @@ mod tests {
         for index in 0..1_000 {
             let arrival = Arrival { index, intended_start: Timestamp(index) };
             let end = Timestamp(index + mix64(index) % 10_000);
-            let record = RequestRecord::new(arrival, arrival.intended_start, end, Outcome::Response { status: 200 });
+            let record = RequestRecord::new(arrival, arrival.intended_start, end, Outcome::response(200));
             samples.offer(&record);
             workers[index as usize % 2].keep(&Item(index), record.response_time());
         }

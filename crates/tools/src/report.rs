@@ -52,8 +52,7 @@ impl ToolReport {
 
     /// Adds the number of answers with an error status, counted from the requests.
     pub fn with_counted_error_answers(mut self) -> ToolReport {
-        let is_error = |outcome: Outcome| matches!(outcome, Outcome::Response { status: 400.. });
-        let count = self.requests.iter().filter(|request| is_error(request.outcome)).count();
+        let count = self.requests.iter().filter(|request| request.outcome.has_error_status()).count();
         self.claims.error_answers = Some(count as u64);
         self
     }

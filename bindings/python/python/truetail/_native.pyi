@@ -175,7 +175,7 @@ class Result:
         """The sessions, as ``sessions`` in run.json has them; ``None`` where there was no flow."""
     @property
     def statuses(self) -> dict[int, int]:
-        """Answers by HTTP status; 0 for callables, which have none."""
+        """Answers by HTTP status; empty for callables."""
     @property
     def causes(self) -> dict[str, int]:
         """Failures by cause."""
@@ -220,10 +220,10 @@ class Result:
         """Single arrivals in the order of their intended start, as a structured array.
 
         All where they fit, else an even part of them (see `one_in`). `slowest=True` adds those that were kept only
-        because they are slow.
+        because they are slow. `status` is NaN where there is none.
         """
     def to_pandas(self, *, slowest: bool = False) -> pandas.DataFrame:
-        """The same as `to_numpy`, as a data frame."""
+        """The same as `to_numpy`, as a data frame. `status` is NA where there is none."""
     def to_dict(self) -> dict[str, Any]:
         """The content of `run.json`."""
     def save(self, path: Path, *, force: bool = False) -> None:

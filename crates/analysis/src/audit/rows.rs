@@ -27,9 +27,6 @@ pub(super) struct KnownLoad {
     pub(super) interval: Option<Nanos>,
 }
 
-/// Outcome of a row whose file does not state one.
-const NO_STATUS: Outcome = Outcome::Response { status: 0 };
-
 /// Start and end of a request. `None` after the year 2262, which is beyond the range of the bins.
 fn span(start: u64, duration: Nanos) -> Option<(u64, u64)> {
     let end = start.checked_add(duration.0)?;
@@ -75,8 +72,8 @@ impl Rows {
             return;
         }
         self.requests += 1;
-        self.failed += u64::from(request.outcome.status().is_none_or(|status| status >= 400));
-        self.says_failed |= request.outcome != NO_STATUS;
+        self.failed += u64::from(!request.outcome.is_success());
+        self.says_failed |= request.outcome != Outcome::ANSWERED;
         if request.waited > Nanos::ZERO || self.waits.is_some() {
             self.waits.get_or_insert_with(|| Waits::following(&self.durations)).add(request);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use truetail_model::record::{Metric, Outcome, RequestRecord};
+use truetail_model::record::{Metric, RequestRecord};
 
 use truetail_run::{Quantile, Run};
 
@@ -194,7 +194,7 @@ impl Objective {
                 Some(record.without_generator().0)
             }
             BadRequest::Slow { metric, .. } => metric.value(record).map(|time| time.0),
-            BadRequest::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
+            BadRequest::Failed => Some(if record.outcome.is_success() { 0 } else { u64::MAX }),
             BadRequest::Unanswered => Some(if record.outcome.is_response() { 0 } else { u64::MAX }),
             BadRequest::OfStreams(_) => None,
         }
@@ -205,21 +205,10 @@ impl Objective {
     }
 }
 
-fn is_error(outcome: Outcome) -> bool {
-    match outcome {
-        Outcome::Response { status } => status >= 400,
-        Outcome::ConnectFailed(_)
-        | Outcome::Reset(_)
-        | Outcome::Malformed(_)
-        | Outcome::TimedOut
-        | Outcome::InFlightAtEnd
-        | Outcome::NeverIssued => true,
-    }
-}
-
 #[cfg(test)]
 mod unit {
     use truetail_model::arrival::Arrival;
+    use truetail_model::record::Outcome;
     use truetail_model::time::Timestamp;
 
     use super::*;

@@ -27,7 +27,7 @@ enum Kind {
 impl Hidden {
     fn record(self, index: u64) -> RequestRecord {
         let outcome = match self.kind {
-            Kind::Answered => Outcome::Response { status: 200 },
+            Kind::Answered => Outcome::response(200),
             Kind::Censored => Outcome::TimedOut,
             Kind::Failed => Outcome::Reset(truetail_model::record::Cause::ResetByPeer),
         };

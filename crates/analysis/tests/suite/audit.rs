@@ -145,7 +145,7 @@ fn behind_a_limit(places: usize) -> Vec<ForeignRequest> {
         *place = start + duration;
         ForeignRequest {
             waited: Nanos(start - due),
-            ..ForeignRequest::new(Some(start), Nanos(duration), Outcome::Response { status: 200 })
+            ..ForeignRequest::new(Some(start), Nanos(duration), Outcome::response(200))
         }
     };
     (0..1_000).map(request).collect()
@@ -327,7 +327,7 @@ fn a_long_healthy_file_shows_none() {
 fn times_at_the_end_of_all_clocks_are_judged_too() {
     let row = |start_ns: u64, duration: u64| ForeignRequest {
         worker: Some(0),
-        ..ForeignRequest::new(Some(start_ns), Nanos(duration), Outcome::Response { status: 200 })
+        ..ForeignRequest::new(Some(start_ns), Nanos(duration), Outcome::response(200))
     };
     for (start, duration) in
         [(u64::MAX - 1_000, 10), (0, u64::MAX), (u64::MAX, u64::MAX), (i64::MAX as u64 - 1_000, 10)]
@@ -369,9 +369,9 @@ fn a_summary_does_not_rule_out_many_short_stalls() {
 #[test]
 fn what_a_file_does_not_say_is_not_zero() {
     let mut rows = rows(&Service::healthy(Nanos::from_millis(10)), 2, 5);
-    rows.iter_mut().for_each(|row| row.outcome = Outcome::Response { status: 0 });
+    rows.iter_mut().for_each(|row| row.outcome = Outcome::ANSWERED);
     assert_eq!(audit_of(&rows, &file(1)).failed, None);
-    rows[0].outcome = Outcome::Response { status: 200 };
+    rows[0].outcome = Outcome::response(200);
     assert_eq!(audit_of(&rows, &file(1)).failed, Some(0));
     let mut run = summary(LatencyFrom::Send);
     run.claims.measured = None;

@@ -26,7 +26,7 @@ fn request() -> impl Strategy<Value = ForeignRequest> {
         ForeignRequest {
             waited: Nanos(waited),
             worker,
-            ..ForeignRequest::new(Some(start), Nanos(duration), Outcome::Response { status: 200 })
+            ..ForeignRequest::new(Some(start), Nanos(duration), Outcome::response(200))
         }
     })
 }

@@ -107,7 +107,7 @@ fn a_service_that_stays_slow_has_not_recovered() {
 fn failed_requests_are_harmed_too() {
     let run = changed(&simulated(&scenario("01-healthy")), |record| {
         if (Timestamp(30 * S)..Timestamp(32 * S)).contains(&record.intended_start) {
-            record.outcome = Outcome::Response { status: 503 };
+            record.outcome = Outcome::response(503);
         }
     });
     let rate = run.snapshot.tally.planned / 60;

@@ -160,7 +160,7 @@ fn of_records(base: &Run, records: &[RequestRecord]) -> Run {
 fn answered(index: u64, at: u64, takes: u64) -> RequestRecord {
     let intended_start = Timestamp(at);
     let arrival = Arrival { index, intended_start };
-    RequestRecord::new(arrival, intended_start, Timestamp(at + takes), Outcome::Response { status: 200 })
+    RequestRecord::new(arrival, intended_start, Timestamp(at + takes), Outcome::response(200))
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn runs_without_an_answer_have_no_times() {
 
 #[test]
 fn errors_are_answers() {
-    let run = changed(&simulated(&scenario("01")), |record| record.outcome = Outcome::Response { status: 500 });
+    let run = changed(&simulated(&scenario("01")), |record| record.outcome = Outcome::response(500));
     let series = series_of(&run);
     assert_sound(&run, &series);
     assert_eq!(series.curves[0].unanswered_share, 0.0);
@@ -308,8 +308,8 @@ fn a_day_is_no_more_than_600_columns() {
 
 fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
-        6 => Just(Outcome::Response { status: 200 }),
-        1 => Just(Outcome::Response { status: 503 }),
+        6 => Just(Outcome::response(200)),
+        1 => Just(Outcome::response(503)),
         1 => Just(Outcome::TimedOut),
         1 => Just(Outcome::Reset(Cause::ResetByPeer)),
         1 => Just(Outcome::InFlightAtEnd),

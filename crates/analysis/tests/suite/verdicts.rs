@@ -408,12 +408,10 @@ fn a_run_without_answers_is_invalid() {
 #[test]
 fn a_run_of_error_statuses_alone_is_invalid() {
     let run = simulated(&scenario("01"));
-    let one_good = changed(&run, |record| {
-        record.outcome = Outcome::Response { status: if record.index == 7 { 204 } else { 404 } }
-    });
+    let one_good =
+        changed(&run, |record| record.outcome = Outcome::response(if record.index == 7 { 204 } else { 404 }));
     assert_eq!(findings(&one_good).verdict.state, Valid);
-    let mut all =
-        changed(&run, |record| record.outcome = Outcome::Response { status: [404, 503][record.index as usize % 2] });
+    let mut all = changed(&run, |record| record.outcome = Outcome::response([404, 503][record.index as usize % 2]));
     let found = findings(&all);
     assert_eq!((found.verdict.state, codes(&found)), (Invalid, vec!["all_failed"]));
     let message = &found.verdict.reasons[0].message;

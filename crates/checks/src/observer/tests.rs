@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use truetail_engine::RequestId;
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Cause;
+use truetail_model::record::{Cause, Outcome};
 
 use super::*;
 
-const OK: Outcome = Outcome::Response { status: 200 };
+const OK: Outcome = Outcome::response(200);
 
 fn ended(index: u64, outcome: Outcome) -> EndedRequest {
     let arrival = Arrival { index, intended_start: Timestamp(index * 1_000_000) };
@@ -40,7 +40,7 @@ fn observer(texts: &[&str]) -> (CheckObserver, Arc<Mutex<CheckResults>>) {
 fn answer(observer: &mut CheckObserver, index: u64, status: u16, body: &[u8], size: usize) {
     observer.head(3, AnswerHead::without_fields(status));
     body.chunks(size.max(1)).for_each(|part| observer.body(3, part));
-    observer.end(3, ended(index, Outcome::Response { status }));
+    observer.end(3, ended(index, Outcome::response(status)));
 }
 
 /// The numbers of answers that passed and failed each check.

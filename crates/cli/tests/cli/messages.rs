@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Starts a server that handles each connection by `serve`. Returns its host and port.
@@ -109,6 +111,29 @@ fn messages_without_replies_end_when_they_are_sent() {
     assert!(numbers.into_iter().eq(0..100));
     let refused = dir.truetail(&[&load[..], &more, &["--check", "body contains x"]].concat());
     assert!(refused.code == Some(2) && refused.stderr.contains("with --match none there are none"), "{refused:?}");
+}
+
+/// A reply has no status: none is printed, saved or compared.
+#[test]
+fn a_reply_has_no_status() {
+    let dir = TestDir::new();
+    let url = format!("redis://{}", redis());
+    let load = ["run", &url, "-r", "500", "-n", "100", "-c", "4", "--command", "GET a", "--out", "run"];
+    let output = dir.truetail(&[&load[..], &["--check", "body contains a", "--check", "status == 200"]].concat());
+    let folder = dir.path().join("run");
+    let run = assert_complete(&folder);
+    assert_balanced(&run);
+    assert_eq!((&run["tally"]["responses"], &run["statuses"]), (&100.into(), &serde_json::json!({})));
+    assert_eq!((&run["slowest"][0]["outcome"], &run["slowest"][0]["status"]), (&"response".into(), &Value::Null));
+    let failed: Vec<_> = run["checks"].as_array().expect("checks").iter().map(|check| &check["failed"]).collect();
+    assert_eq!(failed, [0, 100]);
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a file");
+    assert_eq!(read("samples.csv").lines().filter(|line| line.contains(",response,,,")).count(), 100);
+    assert!(read("failed-answers.jsonl").contains("\"why\":\"it has no status\""));
+    assert!(output.stdout.contains("100% answered: 100 answers to 100 requests"), "{output:?}");
+    assert!(!output.stdout.contains("Statuses"), "{output:?}");
+    let again = dir.truetail(&["report", "run"]);
+    assert!(again.stdout.contains("100% answered: 100 answers to 100 requests"), "{again:?}");
 }
 
 #[test]

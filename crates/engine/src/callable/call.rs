@@ -60,7 +60,7 @@ pub trait CallOutcome {
 
     /// Returns the call's outcome in the tally.
     fn outcome(&self) -> Outcome {
-        if self.is_answer() { Outcome::Response { status: 0 } } else { Outcome::Malformed(Cause::Raised) }
+        if self.is_answer() { Outcome::ANSWERED } else { Outcome::Malformed(Cause::Raised) }
     }
 }
 

@@ -33,7 +33,7 @@ pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
 /// The answer to the preflight request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Preflight {
-    /// The status of the answer; `None` if nothing was asked.
+    /// The status of the answer; `None` without a status, or if nothing was asked.
     pub status: Option<u16>,
     /// Time from sending the request to the last byte of the answer.
     pub service_time: Nanos,
@@ -277,7 +277,7 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn AnswerReader>>)
     let protocol = target.protocol().at_once();
     let options = ProtocolOptions { protocol: &protocol, ..trial(target, &requests, observer.is_some()) };
     let status = with_protocol(&options, FirstExchange { stream, observer })?;
-    Ok(Preflight { status: Some(status), service_time: started.elapsed().into() })
+    Ok(Preflight { status, service_time: started.elapsed().into() })
 }
 
 /// Returns the protocol of a trial of `target`.
@@ -300,12 +300,12 @@ struct FirstExchange {
     observer: Option<Box<dyn AnswerReader>>,
 }
 
-/// Sends the only request at once and returns the status of its answer. Deadlines of the conversation are not kept,
-/// because the timeout of the preflight ends it.
+/// Sends the only request at once and returns the status of its answer, if it has one. Deadlines of the conversation are
+/// not kept, because the timeout of the preflight ends it.
 impl WithProtocol for FirstExchange {
-    type Output = Result<u16, Problem>;
+    type Output = Result<Option<u16>, Problem>;
 
-    fn with<P: Protocol, L: Placement<P>>(self, mut protocol: P) -> Result<u16, Problem> {
+    fn with<P: Protocol, L: Placement<P>>(self, mut protocol: P) -> Result<Option<u16>, Problem> {
         let mut stream = self.stream;
         let mut conversation = protocol.conversation();
         let mut events = Events::new(self.observer);
@@ -337,7 +337,7 @@ impl WithProtocol for FirstExchange {
                 events.observe_end(0, EndedRequest { arrival, id, outcome, start: zero, end: zero });
                 events.finish_observing(zero);
                 return match ended.outcome {
-                    Outcome::Response { status } => Ok(status),
+                    Outcome::Response { .. } => Ok(outcome.status()),
                     outcome => {
                         let cause = outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer);
                         let line = (cause == Cause::BadHead && !protocol.carries_several())

@@ -139,8 +139,8 @@ pub trait AnswerLimits {
 /// The head of a final answer.
 #[derive(Clone, Copy, Debug)]
 pub struct AnswerHead<'a> {
-    /// HTTP status, from 200 to 999.
-    pub status: u16,
+    /// HTTP status, from 200 to 999; `None` in a protocol without a status.
+    pub status: Option<u16>,
     fields: HeadFields<'a>,
 }
 
@@ -157,18 +157,21 @@ pub(crate) enum HeadFields<'a> {
 }
 
 impl<'a> AnswerHead<'a> {
+    /// The head of an answer whose protocol has neither a status nor fields.
+    pub(crate) const EMPTY: AnswerHead<'static> = AnswerHead { status: None, fields: HeadFields::None };
+
     pub(crate) fn new(status: u16, fields: HeadFields<'a>) -> AnswerHead<'a> {
-        AnswerHead { status, fields }
+        AnswerHead { status: Some(status), fields }
     }
 
     /// Returns a head with these fields, to drive an observer without a worker.
     pub fn with_fields(status: u16, fields: &'a FieldList) -> AnswerHead<'a> {
-        AnswerHead { status, fields: HeadFields::Decoded(fields) }
+        AnswerHead::new(status, HeadFields::Decoded(fields))
     }
 
     /// Returns a head without fields, for tests of observers.
     pub fn without_fields(status: u16) -> AnswerHead<'static> {
-        AnswerHead { status, fields: HeadFields::None }
+        AnswerHead::new(status, HeadFields::None)
     }
 
     /// Returns the version of HTTP in the server's answer: `1.0`, `1.1` or `2`; `None` if no head was kept.

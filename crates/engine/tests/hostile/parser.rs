@@ -76,7 +76,7 @@ fn enough_of(sent: &Sent) -> Vec<u8> {
 fn outcome(is: Option<Result<AnswerEnd, Cause>>) -> Outcome {
     match is {
         None => Outcome::TimedOut,
-        Some(Ok(finished)) => Outcome::Response { status: finished.status },
+        Some(Ok(finished)) => Outcome::response(finished.status),
         Some(Err(cause @ Cause::ClosedBeforeAnswer)) => Outcome::Reset(cause),
         Some(Err(cause)) => Outcome::Malformed(cause),
     }

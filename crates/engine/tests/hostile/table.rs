@@ -57,8 +57,8 @@ use Is::{Kept, Last, Late, No};
 impl Is {
     fn row(self, is_head_request: bool, sent: Sent) -> Row {
         let (outcome, kept) = match self {
-            Kept(status) => (Outcome::Response { status }, true),
-            Last(status) => (Outcome::Response { status }, false),
+            Kept(status) => (Outcome::response(status), true),
+            Last(status) => (Outcome::response(status), false),
             No(ClosedBeforeAnswer) => (Outcome::Reset(ClosedBeforeAnswer), false),
             No(cause) => (Outcome::Malformed(cause), false),
             Late => (Outcome::TimedOut, false),

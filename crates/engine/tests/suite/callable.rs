@@ -185,7 +185,7 @@ impl CallLauncher for Threads {
                 3 => drop(ticket),
                 5 => ticket.end(Outcome::TimedOut),
                 7 => std::mem::forget(ticket),
-                _ => ticket.end(Outcome::Response { status: 0 }),
+                _ => ticket.end(Outcome::ANSWERED),
             }
         });
     }

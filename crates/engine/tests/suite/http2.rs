@@ -265,13 +265,13 @@ fn what_a_server_does_to_one_request_is_its_outcome() {
         (reset(7), Outcome::Reset(Cause::StreamRefused), 1),
         ([head(), reset(2)].concat(), Outcome::Malformed(Cause::StreamReset), 1),
         (frame(HEADERS, 4, 7, &[0x82]), Outcome::Malformed(Cause::BadHead), 1),
-        (ok(7), Outcome::Response { status: 200 }, 1),
-        ([frame(PING, 0, 0, b"12345678"), ok(7)].concat(), Outcome::Response { status: 200 }, 1),
+        (ok(7), Outcome::response(200), 1),
+        ([frame(PING, 0, 0, b"12345678"), ok(7)].concat(), Outcome::response(200), 1),
         // These end the connection, and the next request opens another one.
         (frame(DATA, 1, 9, b"x"), Outcome::Reset(Cause::Http2Protocol), 2),
         ([head(), frame(HEADERS, 4, 7, &[0xff; 9])].concat(), Outcome::Malformed(Cause::BadHead), 2),
         (frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]), Outcome::Reset(Cause::Http2Window), 2),
-        ([ok(7), frame(DATA, 0, 7, b"late")].concat(), Outcome::Response { status: 200 }, 2),
+        ([ok(7), frame(DATA, 0, 7, b"late")].concat(), Outcome::response(200), 2),
     ] {
         assert_eq!(outcomes_of(bytes.clone()), [(outcome, connections); 2], "{bytes:?}");
     }

@@ -16,7 +16,7 @@ fn outcome_of(act: Act) -> Outcome {
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.planned, 10);
     let others = measured.snapshot.samples.even().iter().filter(|r| r.index != 3);
-    let strange: Vec<_> = others.filter(|r| r.outcome != Outcome::Response { status: 200 }).collect();
+    let strange: Vec<_> = others.filter(|r| r.outcome != Outcome::response(200)).collect();
     assert!(strange.is_empty(), "{strange:?}");
     measured.snapshot.samples.even().iter().find(|r| r.index == 3).unwrap().outcome
 }
@@ -27,7 +27,7 @@ fn answer(text: &str) -> Act {
 
 #[test]
 fn answers_in_every_form_are_responses() {
-    let status = |status| Outcome::Response { status };
+    let status = |status| Outcome::response(status);
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nT: x\r\n\r\n";
     assert_eq!(outcome_of(answer(chunked)), status(200));
     assert_eq!(outcome_of(Act::Drip(chunked.as_bytes().to_vec(), 1)), status(200));

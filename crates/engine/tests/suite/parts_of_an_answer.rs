@@ -118,7 +118,7 @@ fn a_request_behind_one_that_is_not_read_waits_for_the_connection() {
     let output = run(&plan);
     let records = output.snapshot.samples.even().to_vec();
     let paused = Nanos(output.generator.paused_ns);
-    assert!(records.iter().all(|record| record.outcome == Outcome::Response { status: 200 }), "{records:?}");
+    assert!(records.iter().all(|record| record.outcome == Outcome::response(200)), "{records:?}");
     let waited = records.iter().max_by_key(|record| record.delay.connection_wait).unwrap();
     // The third request is due after 0.2 s, and the server reads after 0.6 s. Pauses of the machine are generator lag.
     let Nanos(wait) = waited.delay.connection_wait;
@@ -132,7 +132,7 @@ struct Seen(Arc<Mutex<(u64, usize, u64)>>);
 
 impl AnswerReader for Seen {
     fn head(&mut self, _: u32, head: AnswerHead<'_>) {
-        assert_eq!(head.status, 200);
+        assert_eq!(head.status, Some(200));
         self.0.lock().unwrap().0 += 1;
     }
 
@@ -142,7 +142,7 @@ impl AnswerReader for Seen {
     }
 
     fn end(&mut self, _: u32, ended: EndedRequest) {
-        assert_eq!(ended.outcome, Outcome::Response { status: 200 });
+        assert_eq!(ended.outcome, Outcome::response(200));
         self.0.lock().unwrap().2 += 1;
     }
 }

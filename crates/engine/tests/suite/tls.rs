@@ -186,7 +186,7 @@ fn the_same_answers_have_the_same_outcomes_as_over_tcp() {
 #[test]
 fn an_end_without_a_goodbye_ends_no_answer_that_needs_its_end() {
     let until_close = b"HTTP/1.1 200 OK\r\n\r\nuntil the end".to_vec();
-    let response = Outcome::Response { status: 200 };
+    let response = Outcome::response(200);
     assert_eq!(outcome_over_tls(Act::SendAndClose(until_close.clone())), response);
     assert_eq!(outcome_over_tls(Act::SendAndCut(until_close.clone())), Outcome::Malformed(Cause::Truncated));
     assert_eq!(outcome_over_tls(Act::SendAndCut(ok())), response, "its length says that it is whole");
@@ -202,7 +202,7 @@ fn an_end_without_a_goodbye_ends_no_answer_that_needs_its_end() {
 fn what_is_no_tls_after_the_handshake() {
     assert_eq!(outcome_over_tls(Act::SendAndBreak(b"HTTP/1.1 2".to_vec())), Outcome::Malformed(Cause::TlsBroken));
     assert_eq!(outcome_over_tls(Act::SendAndBreak(Vec::new())), Outcome::Malformed(Cause::TlsBroken));
-    assert_eq!(outcome_over_tls(Act::SendAndBreak(ok())), Outcome::Response { status: 200 });
+    assert_eq!(outcome_over_tls(Act::SendAndBreak(ok())), Outcome::response(200));
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
         match entry.and_then(|entry| request(&entry)) {
             Ok(one) => {
                 made += 1;
-                failed += u64::from(!matches!(one.outcome, Outcome::Response { status: ..=399 }));
+                failed += u64::from(!one.outcome.is_success());
                 sink(&one);
             }
             Err(why) => {
@@ -99,7 +99,7 @@ fn request(entry: &Entry) -> Result<ForeignRequest, String> {
     let start = start.map_err(|_| format!("'{}' is not a time of RFC 3339", entry.started_date_time))?.ns;
     let outcome = match entry.response.status {
         0 => Outcome::Reset(Cause::ClosedBeforeAnswer),
-        status => Outcome::Response { status },
+        status => Outcome::response(status),
     };
     let bytes_in = entry.response.body_size.and_then(|bytes| bytes.try_into().ok());
     Ok(ForeignRequest { bytes_in, ..ForeignRequest::new(Some(start), duration, outcome) })

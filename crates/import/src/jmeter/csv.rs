@@ -7,7 +7,6 @@ use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
 use super::no_exchange;
-use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
 use crate::rows::number::{Finest, Unit, time, whole};
 use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
@@ -172,8 +171,8 @@ impl Samples {
     /// Returns the outcome. Without an answer, the code names a Java exception. Samplers other than HTTP differ.
     fn outcome(&mut self, code: &[u8], message: &[u8], succeeded: bool) -> Outcome {
         match whole(code) {
-            Ok(status @ 0..=999) => Outcome::Response { status: status as u16 },
-            _ if succeeded || self.columns.code.is_none() => ANSWERED,
+            Ok(status @ 0..=999) => Outcome::response(status as u16),
+            _ if succeeded || self.columns.code.is_none() => Outcome::ANSWERED,
             _ => {
                 self.text.clear();
                 self.text.push_str(&String::from_utf8_lossy(code));

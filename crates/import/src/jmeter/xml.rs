@@ -144,8 +144,8 @@ impl Samples {
         let elapsed = sample.elapsed_ms.and_then(|ms| ms.checked_mul(NANOS_PER_MILLI)).ok_or_else(|| lacks("t"))?;
         let start = sample.start_ms.and_then(|ms| ms.checked_mul(NANOS_PER_MILLI)).ok_or_else(|| lacks("ts"))?;
         let outcome = match sample.code.parse() {
-            Ok(status) => Outcome::Response { status },
-            Err(_) if sample.succeeded => Outcome::Response { status: 0 },
+            Ok(status) => Outcome::response(status),
+            Err(_) if sample.succeeded => Outcome::ANSWERED,
             Err(_) => self.failures.classify(&format!("{}: {}", sample.code, sample.message)),
         };
         self.rows += 1;

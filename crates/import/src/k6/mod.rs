@@ -9,7 +9,6 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::{FailureClassifier, files};
 
-use crate::rows::books::ANSWERED;
 use crate::rows::number::{Finest, Measured, Unit, whole};
 use crate::rows::{RunFacts, Taken, Workers, Wrong};
 
@@ -73,7 +72,7 @@ impl K6Requests {
         let code = whole(sample.error_code).unwrap_or_default();
         match files::k6_outcome(status, code) {
             Some(outcome) => outcome,
-            None if code == 0 && sample.status.is_none() && sample.error.is_empty() => ANSWERED,
+            None if code == 0 && sample.status.is_none() && sample.error.is_empty() => Outcome::ANSWERED,
             None if sample.error.is_empty() => self.failures.unknown(&format!("error code {code}")),
             None => self.failures.classify(&String::from_utf8_lossy(sample.error)),
         }

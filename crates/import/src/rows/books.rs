@@ -2,7 +2,6 @@
 
 use std::io;
 
-use truetail_model::record::Outcome;
 use truetail_run::{
     Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, LatencyFrom,
     UnusedRows,
@@ -191,6 +190,3 @@ impl<'a, 'b> Books<'a, 'b> {
         })
     }
 }
-
-/// The outcome of an answer whose status the file does not have.
-pub(crate) const ANSWERED: Outcome = Outcome::Response { status: 0 };

@@ -121,7 +121,7 @@ fn requests(document: &Detailed, sink: &mut RequestSink<'_>) -> u64 {
         let start = document.start_times.get(i).and_then(|start| units::nanos(start - first, 1e9));
         sink(&ForeignRequest {
             waited: document.queue_times.get(i).and_then(|wait| units::nanos(*wait, 1e9)).unwrap_or_default(),
-            ..ForeignRequest::new(start.map(|start| start.0), duration, Outcome::Response { status: 0 })
+            ..ForeignRequest::new(start.map(|start| start.0), duration, Outcome::ANSWERED)
         });
     }
     left_out

@@ -5,7 +5,6 @@ use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
-use crate::rows::books::ANSWERED;
 use crate::rows::instant::{instant, unit_of_unix_time};
 use crate::rows::json::Value;
 use crate::rows::number::{Finest, Measured, NotUsable, Unit, time, whole};
@@ -182,11 +181,11 @@ pub(crate) fn is_error(message: &[u8]) -> bool {
 /// Returns the outcome for a status and a message.
 pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[u8]) -> Outcome {
     match whole(status) {
-        Ok(status @ 1..=999) => Outcome::Response { status: status as u16 },
+        Ok(status @ 1..=999) => Outcome::response(status as u16),
         _ if is_error(error) => failures.classify(&String::from_utf8_lossy(error)),
         Ok(_) => failures.unknown("status 0"),
         Err(_) => match std::str::from_utf8(status) {
-            Ok("" | "OK" | "ok" | "true" | "success") => ANSWERED,
+            Ok("" | "OK" | "ok" | "true" | "success") => Outcome::ANSWERED,
             _ => failures.classify(&String::from_utf8_lossy(status)),
         },
     }
@@ -195,8 +194,8 @@ pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[
 /// Returns the outcome for a JSON value, which may also be true or false.
 pub(crate) fn outcome_of(failures: &mut FailureClassifier, status: &Value) -> Outcome {
     match (status.whole(), status.truth()) {
-        (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },
-        (_, Some(true)) => ANSWERED,
+        (Ok(status @ 1..=999), _) => Outcome::response(status as u16),
+        (_, Some(true)) => Outcome::ANSWERED,
         (Ok(_), _) => failures.unknown("status 0"),
         (_, Some(false)) => failures.unknown("false"),
         (Err(_), None) => outcome(failures, status.text().as_bytes(), b""),

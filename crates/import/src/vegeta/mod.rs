@@ -37,11 +37,11 @@ impl VegetaResults {
     /// Returns the request of a row.
     pub(crate) fn request(&mut self, result: &Attempt<'_>) -> Taken {
         let outcome = match u16::try_from(result.code) {
-            Ok(status @ 1..) => Outcome::Response { status },
+            Ok(status @ 1..) => Outcome::response(status),
             _ => self.failures.classify(&String::from_utf8_lossy(result.error)),
         };
         // Vegeta counts success like this.
-        self.failed += u64::from(!matches!(outcome, Outcome::Response { status: 200..=399 }));
+        self.failed += u64::from(!outcome.status().is_some_and(|status| (200..400).contains(&status)));
         Taken::Request(ForeignRequest {
             bytes_in: result.bytes_in,
             ..ForeignRequest::new(Some(result.start_ns), Nanos(result.latency_ns), outcome)

@@ -137,7 +137,7 @@ mod of_parquet {
                 (1_500_000 + row as u64 * 1_000_000, Some(row as u32 % 3))
             );
             let status = if row % 10 == 0 { 0 } else { 200 };
-            assert_eq!(request.outcome, Outcome::Response { status });
+            assert_eq!(request.outcome, Outcome::response(status));
         }
         let error = wrong.expect_err("no such column").to_string();
         assert!(error.contains("no column 'latency_ms'; it has at, took_ms, code, who"), "{error}");

@@ -27,7 +27,7 @@ fn users_are_read_from_their_column_or_the_tags() {
     assert_eq!(run.claims.dropped, Some(3));
     let first = ForeignRequest {
         worker: Some(0),
-        ..ForeignRequest::new(Some(1_795_157_763_026_049_531), Nanos(11_500_000), Outcome::Response { status: 200 })
+        ..ForeignRequest::new(Some(1_795_157_763_026_049_531), Nanos(11_500_000), Outcome::response(200))
     };
     assert_eq!((requests[0], requests[1].worker), (first, Some(1)));
     let tags = "metric_name,timestamp,metric_value,status,extra_tags,metadata\n\

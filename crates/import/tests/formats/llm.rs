@@ -43,7 +43,7 @@ fn guidellm_of_an_older_version() {
     assert_eq!(recognised(GUIDELLM_OLD.as_bytes()), ["guidellm"]);
     let (run, requests) = try_import("guidellm", GUIDELLM_OLD.as_bytes()).expect("a result");
     let read: Vec<_> = requests.iter().map(|request| (request.duration.0 / 1_000_000, request.outcome)).collect();
-    assert_eq!(read, [(250, Outcome::Response { status: 0 }), (500, Outcome::InFlightAtEnd)]);
+    assert_eq!(read, [(250, Outcome::ANSWERED), (500, Outcome::InFlightAtEnd)]);
     assert_eq!(run.claims.quantile(0.999).map(|claim| claim.value_ns), Some(300_000_000));
     assert_eq!((run.claims.requests, run.version), (None, None));
     assert_eq!(run.notes, ["requests without a start or an end in the file: 1"]);

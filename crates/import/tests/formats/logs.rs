@@ -44,14 +44,14 @@ fn envoy_as_it_is_documented() {
     let (run, requests) = import("envoy-log", envoy.as_bytes());
     let request = ForeignRequest {
         bytes_in: Some(0),
-        ..ForeignRequest::new(Some(1_460_751_420_310_000_000), Nanos(226_000_000), Outcome::Response { status: 204 })
+        ..ForeignRequest::new(Some(1_460_751_420_310_000_000), Nanos(226_000_000), Outcome::response(204))
     };
     assert_eq!((requests[0], run.view), (request, ForeignView::Server));
     let istio = "[2020-11-25T21:26:18.409Z] \"GET /status/418 HTTP/1.1\" 418 - via_upstream - \"-\" 0 135 3 1 \"-\" \
                  \"curl/7.73.0-DEV\" \"84961386-6d84-929d-98bd-c5aee93b5c88\" \"httpbin:8000\" \"10.44.1.27:80\"\n";
     let (_, requests) = import("envoy-log", istio.as_bytes());
     assert_eq!((requests[0].duration, requests[0].bytes_in), (Nanos(3_000_000), Some(135)));
-    assert_eq!(requests[0].outcome, Outcome::Response { status: 418 });
+    assert_eq!(requests[0].outcome, Outcome::response(418));
     let json =
         "{\"start_time\":\"2020-11-25T21:26:18.409Z\",\"duration\":3,\"response_code\":418,\"bytes_sent\":135}\n";
     assert_eq!(import("access-json", json.as_bytes()).1, requests);

@@ -142,7 +142,7 @@ fn request_row(request: &ForeignRequest) -> String {
 
 fn outcome_name(outcome: Outcome) -> String {
     let detail = match outcome {
-        Outcome::Response { status } => format!(" {status}"),
+        Outcome::Response { status: Some(status) } => format!(" {status}"),
         outcome => outcome.cause().map(|cause| format!(" {}", cause.name())).unwrap_or_default(),
     };
     format!("{}{detail}", outcome.name())

@@ -18,14 +18,14 @@ fn import(columns: &str, units: &str, text: &str) -> Result<(ForeignRun, Vec<For
 
 const REQUEST: ForeignRequest = ForeignRequest {
     worker: Some(0),
-    ..ForeignRequest::new(Some(1_795_157_763_037_000_000), Nanos(12_500_000), Outcome::Response { status: 200 })
+    ..ForeignRequest::new(Some(1_795_157_763_037_000_000), Nanos(12_500_000), Outcome::response(200))
 };
 
 #[test]
 fn a_table_with_a_header() {
     let text = "when;took_ms;who;code\n2026-11-20T06:56:03.037Z;12.5;a;200\n1795157763.037;12.5;b;503\n";
     let (run, requests) = import("start=when,duration=took_ms,worker=who,status=code", "", text).expect("a table");
-    let second = ForeignRequest { outcome: Outcome::Response { status: 503 }, worker: Some(1), ..REQUEST };
+    let second = ForeignRequest { outcome: Outcome::response(503), worker: Some(1), ..REQUEST };
     assert_eq!(requests, [REQUEST, second]);
     assert_eq!((run.format, run.clock.starts), ("csv", ForeignStarts::Unix));
     assert_eq!((run.clock.start_resolution_ns, run.clock.duration_resolution_ns), (1_000_000, 100_000));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cause, CompactHistogram, MAX_STATUS, Mergeable, Outcome, RequestRecord, StatusCounts, Tally};
+use super::{Cause, CompactHistogram, MAX_STATUS, Mergeable, RequestRecord, StatusCounts, Tally};
 use crate::time::Timestamp;
 
 /// Books of one interval, by intended start. They are kept in memory during a run, and are in no run folder.
@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 pub struct IntervalBooks {
     /// Books of the measured arrivals intended in this interval.
     pub tally: Tally,
-    /// Answers by HTTP status.
+    /// Answers by HTTP status. Answers without a status are in the tally only.
     pub statuses: StatusCounts,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
@@ -29,9 +29,9 @@ impl IntervalBooks {
         self.tally.count(record.outcome);
         self.bytes_in += record.bytes_in;
         self.last_end = self.last_end.max(record.end);
-        if let Outcome::Response { status } = record.outcome {
+        if let Some(status) = record.outcome.status() {
             self.statuses.add(status.min(MAX_STATUS), 1);
-            if status >= 400 {
+            if record.outcome.has_error_status() {
                 self.error_status_time.record_n(record.response_time(), 1);
             }
         }

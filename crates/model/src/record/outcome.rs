@@ -1,14 +1,20 @@
 //! Outcomes of arrivals.
 
+use std::num::NonZeroU16;
+
 use serde::{Deserialize, Serialize};
+
+/// Lowest status of HTTP that is an error.
+const FIRST_ERROR: u16 = 400;
 
 /// Outcome of one planned arrival. Every arrival has exactly one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
     /// A whole answer, with any status.
     Response {
-        /// HTTP status; 0 if the protocol has no status. A gRPC call has [`GrpcStatus::recorded`](super::GrpcStatus).
-        status: u16,
+        /// HTTP status; `None` in a protocol without a status. That of a gRPC call is
+        /// [`GrpcStatus::recorded`](super::GrpcStatus).
+        status: Option<NonZeroU16>,
     },
     /// No connection was established.
     ConnectFailed(Cause),
@@ -25,6 +31,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// A whole answer of a protocol without a status.
+    pub const ANSWERED: Outcome = Outcome::Response { status: None };
+
+    /// Returns the outcome of a whole answer with this status. 0 is no status.
+    #[inline]
+    pub const fn response(status: u16) -> Outcome {
+        Outcome::Response { status: NonZeroU16::new(status) }
+    }
+
     /// Returns true if a whole answer came.
     pub const fn is_response(self) -> bool {
         matches!(self, Outcome::Response { .. })
@@ -48,13 +63,27 @@ impl Outcome {
         }
     }
 
-    /// Returns the status; `None` without an answer.
+    /// Returns the status; `None` without an answer, and for an answer without a status.
+    #[inline]
     pub const fn status(self) -> Option<u16> {
         match self {
-            Outcome::Response { status } => Some(status),
+            Outcome::Response { status: Some(status) } => Some(status.get()),
+            Outcome::Response { status: None } => None,
             Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) => None,
             Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => None,
         }
+    }
+
+    /// Returns true if a whole answer came with an error status.
+    #[inline]
+    pub const fn has_error_status(self) -> bool {
+        matches!(self, Outcome::Response { status: Some(status) } if status.get() >= FIRST_ERROR)
+    }
+
+    /// Returns true if a whole answer came without an error status.
+    #[inline]
+    pub const fn is_success(self) -> bool {
+        self.is_response() && !self.has_error_status()
     }
 
     /// Returns the name in files, in snake case.
@@ -164,4 +193,34 @@ causes! {
     HelloTimedOut = "hello_timed_out", "the server did not answer the hello in time";
     /// A callable raised an error.
     Raised = "raised", "the callable raised an exception";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_status_is_a_status() {
+        assert_eq!([200, 1014].map(Outcome::response).map(Outcome::status), [Some(200), Some(1014)]);
+        assert_eq!((Outcome::response(0), Outcome::ANSWERED.status()), (Outcome::ANSWERED, None));
+        assert!(Outcome::ANSWERED.is_response() && Outcome::ANSWERED.is_success());
+    }
+
+    #[test]
+    fn an_error_status_is_one_from_400_on() {
+        let judged = |outcome: Outcome| (outcome.is_success(), outcome.has_error_status());
+        for outcome in [Outcome::ANSWERED, Outcome::response(200), Outcome::response(399)] {
+            assert_eq!(judged(outcome), (true, false), "{outcome:?}");
+        }
+        assert_eq!([400, 503, 1014].map(Outcome::response).map(judged), [(false, true); 3]);
+        for outcome in [Outcome::Reset(Cause::ResetByPeer), Outcome::TimedOut, Outcome::NeverIssued] {
+            assert_eq!(judged(outcome), (false, false), "{outcome:?}");
+        }
+    }
+
+    /// Every request of a run writes one.
+    #[test]
+    fn an_outcome_has_four_bytes() {
+        assert_eq!(size_of::<Outcome>(), 4);
+    }
 }

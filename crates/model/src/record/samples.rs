@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_longest_are_found_among_all_that_are_kept() {
-        let answered = Outcome::Response { status: 200 };
+        let answered = Outcome::response(200);
         let mut samples = Samples::new(SamplesOptions { capacity: 100, slowest: 20 });
         for index in 0..1_000 {
             let arrival = Arrival { index, intended_start: Timestamp(index) };

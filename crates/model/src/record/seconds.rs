@@ -79,9 +79,9 @@ pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
     }
     let ended = &mut rows[ended];
     match record.outcome {
-        Outcome::Response { status } => {
+        Outcome::Response { .. } => {
             ended.completed += 1;
-            ended.error_status += u64::from(status >= 400);
+            ended.error_status += u64::from(record.outcome.has_error_status());
         }
         Outcome::InFlightAtEnd | Outcome::NeverIssued => {}
         Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::TimedOut => ended.failed += 1,

@@ -16,7 +16,7 @@ pub struct Snapshot {
     pub tally: Tally,
     /// Books of the warm-up, which is in nothing else here.
     pub warmup: Tally,
-    /// Answers by HTTP status.
+    /// Answers by HTTP status. Answers without a status are in the tally only.
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
@@ -48,6 +48,11 @@ impl Snapshot {
     /// Returns the distribution of one metric.
     pub fn metric(&self, metric: Metric) -> &Histogram {
         &self.metrics[metric as usize]
+    }
+
+    /// Returns the number of answers without a status.
+    pub fn answers_without_status(&self) -> u64 {
+        self.tally.responses.saturating_sub(self.statuses.values().sum())
     }
 
     /// Adds the books of one interval. Distributions and rows stay as they are.

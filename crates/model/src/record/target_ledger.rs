@@ -1,13 +1,13 @@
 //! Books and distributions of one target.
 
-use super::{Outcome, RequestRecord, StatusCounts, Tally, TargetTimes};
+use super::{RequestRecord, StatusCounts, Tally, TargetTimes};
 
 /// Outcomes and times of the measured arrivals of one target.
 #[derive(Clone, Default, Debug)]
 pub struct TargetLedger {
     /// Numbers of arrivals by outcome.
     pub tally: Tally,
-    /// Answers by HTTP status.
+    /// Answers by HTTP status. Answers without a status are in the tally only.
     pub statuses: StatusCounts,
     /// Distributions of their times.
     pub times: TargetTimes,
@@ -30,7 +30,7 @@ impl TargetLedger {
     #[inline]
     pub fn record(&mut self, record: &RequestRecord) {
         self.tally.count(record.outcome);
-        if let Outcome::Response { status } = record.outcome {
+        if let Some(status) = record.outcome.status() {
             self.statuses.add(status, 1);
         }
         self.times.record(record);

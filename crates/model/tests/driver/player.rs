@@ -192,7 +192,7 @@ impl<'a> Player<'a> {
             self.sessions.remove(&user);
             self.ends.insert(self.ends.partition_point(|earlier| *earlier <= end), end);
         }
-        let record = record(started, end, Outcome::Response { status: 200 });
+        let record = record(started, end, Outcome::response(200));
         self.recorder.record(&record);
     }
 

@@ -147,7 +147,7 @@ fn wide_distributions_are_folded_early_and_lose_nothing() {
             connected: true,
             tls_handshake: Some(wide(2)),
             read_lag: Some(wide(3)),
-            outcome: Outcome::Response { status: 200 },
+            outcome: Outcome::response(200),
             ..RequestRecord::never_issued(truetail_model::arrival::Arrival { index, intended_start }, intended_start)
         }
     };

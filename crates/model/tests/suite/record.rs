@@ -101,7 +101,10 @@ proptest! {
         }
         let sum: u128 = measured.iter().filter(|r| r.outcome.is_response()).map(|r| u128::from(r.response_time().0)).sum();
         prop_assert_eq!(snapshot.metric(Metric::ResponseTime).sum_ns(), sum);
-        prop_assert_eq!(snapshot.statuses.values().sum::<u64>(), of(Metric::ResponseTime));
+        let without_status = measured.iter().filter(|r| r.outcome == Outcome::ANSWERED).count() as u64;
+        prop_assert_eq!(snapshot.answers_without_status(), without_status);
+        prop_assert_eq!(snapshot.statuses.values().sum::<u64>() + without_status, of(Metric::ResponseTime));
+        prop_assert!(!snapshot.statuses.contains_key(&0));
         prop_assert_eq!(snapshot.causes.values().sum::<u64>(), of(Metric::Failed));
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), n);
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.sent).sum::<u64>(), issued);
@@ -192,7 +195,7 @@ fn the_end_of_time_can_be_recorded() {
             tls_handshake: Some(Nanos::MAX),
             read_lag: Some(Nanos::MAX),
             bytes_in: u64::MAX,
-            ..RequestRecord::new(first, never, never, Outcome::Response { status: u16::MAX })
+            ..RequestRecord::new(first, never, never, Outcome::response(u16::MAX))
                 .with_start_delay(Nanos::MAX, Some(Nanos::MAX))
         },
     ];

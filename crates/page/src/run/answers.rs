@@ -46,14 +46,13 @@ fn content(page: &RunPage<'_>) -> Markup {
 
 fn statuses(page: &RunPage<'_>) -> Table {
     let planned = page.findings.tally.planned.max(1) as f64;
-    // Simulated requests and callables have no status.
-    let name = |status: u16| match status {
-        0 => "answered, without a status".to_owned(),
-        status => words::status_of(page.run, status),
-    };
-    let row = |(status, n): (&u16, &u64)| [name(*status), number::count(*n), number::share(*n as f64 / planned)];
+    let snapshot = &page.run.snapshot;
+    let row = |name: String, n: u64| [name, number::count(n), number::share(n as f64 / planned)];
+    let without = Some(snapshot.answers_without_status()).filter(|n| *n > 0);
+    let without = without.map(|n| row("answered, without a status".to_owned(), n));
+    let with = snapshot.statuses.iter().map(|(status, n)| row(words::status_of(page.run, *status), *n));
     Table::new("Answers by status", ["status", "answers", "share of requests"])
-        .with_rows(page.run.snapshot.statuses.iter().map(row))
+        .with_rows(without.into_iter().chain(with))
 }
 
 fn errors(page: &RunPage<'_>) -> Table {
@@ -80,7 +79,7 @@ fn failed_answer(answer: &FailedAnswer) -> Markup {
     let body = clipped(&answer.body, LONGEST_TEXT);
     html! {
         details.answer {
-            summary { "Status " (answer.status) " to " (clipped(&answer.target, LONGEST_TEXT)) ", due at " (due) " s" }
+            summary { (answer.status.map_or_else(|| "Answer".to_owned(), |status| format!("Status {status}"))) " to " (clipped(&answer.target, LONGEST_TEXT)) ", due at " (due) " s" }
             ul {
                 @for failed in &answer.failed {
                     li { code { (failed.check) } ": " (clipped(&failed.why, LONGEST_TEXT)) }

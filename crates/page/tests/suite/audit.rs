@@ -19,7 +19,7 @@ fn report(file: &str, stall_ms: u64) -> AuditReport {
     let mut at = 1_700_000_000_000_000_000;
     for row in 0..2_000 {
         let duration = Nanos::from_millis(if row == 1_000 { stall_ms } else { 10 });
-        let outcome = Outcome::Response { status: 200 };
+        let outcome = Outcome::response(200);
         auditor.request(&ForeignRequest::new(Some(at), duration, outcome));
         at += duration.0;
     }

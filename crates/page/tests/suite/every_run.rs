@@ -125,6 +125,17 @@ fn it_says_what_the_screen_says() {
     }
 }
 
+#[test]
+fn an_answer_without_a_status_is_answered() {
+    let named = |name: &str| odd_runs::all().into_iter().find(|fixture| fixture.name == name).expect("a run");
+    let page = parsed(&html(named("without a status")));
+    assert_eq!(texts(&page, "[aria-label=\"Answers by status\"] tbody th"), ["answered, without a status"]);
+    let summaries = |name: &str| texts(&parsed(&html(named(name))), "details.answer > summary");
+    let to = "to GET http://127.0.0.1/, due at 0 s";
+    assert_eq!(summaries("failed answers")[0], format!("Status 503 {to}"));
+    assert_eq!(summaries("failed replies")[0], format!("Answer {to}"));
+}
+
 /// The headline table has the cells of the summary, which come from run.json. A saturated run has its capacity instead.
 #[test]
 fn its_numbers_are_those_of_the_findings() {

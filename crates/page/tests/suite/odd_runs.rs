@@ -16,15 +16,17 @@ pub fn all() -> Vec<&'static Fixture> {
     let odd = ODD.get_or_init(|| {
         let one = first_requests(1, |_| {});
         let timeouts = first_requests(400, |record| record.outcome = Outcome::TimedOut);
-        let errors = first_requests(400, |record| record.outcome = Outcome::Response { status: 503 });
+        let errors = first_requests(400, |record| record.outcome = Outcome::response(503));
         let runs = [
             ("one request", one.clone()),
             ("one timeout", first_requests(1, |record| record.outcome = Outcome::TimedOut)),
             ("only timeouts", timeouts),
             ("only error statuses", errors),
+            ("without a status", first_requests(400, |record| record.outcome = Outcome::ANSWERED)),
+            ("failed replies", failed_answers(None)),
             ("merged", merged()),
             ("callable", called(one)),
-            ("failed answers", failed_answers()),
+            ("failed answers", failed_answers(Some(503))),
             ("streams", simulated(&scenario("06"))),
             ("streams without their detail", without_detail(simulated(&scenario("06")))),
             ("steps", in_steps()),
@@ -111,14 +113,14 @@ fn with_sessions(are_lost: bool) -> Run {
     run
 }
 
-fn failed_answers() -> Run {
+fn failed_answers(status: Option<u16>) -> Run {
     let mut run = first_requests(200, |_| {});
     let answer = |arrival: u64| FailedAnswer {
         arrival,
         intended_start_ns: arrival * 1_000_000,
         target: "GET http://127.0.0.1/".to_owned(),
         failed: vec![FailedCheck { check: "status == 200".to_owned(), why: "it is 503".to_owned() }],
-        status: 503,
+        status,
         headers: vec!["content-type: text/plain".to_owned()],
         body: "busy".to_owned(),
         body_bytes: 40_000,

@@ -51,15 +51,24 @@ pub fn answers(run: &Run) -> Picture {
     sheet.finish()
 }
 
-/// Returns statuses in order, then causes and other outcomes by their count.
+/// Returns answers without a status, statuses in order, then causes and other outcomes by their count.
 fn rows(run: &Run) -> Vec<StatusRow> {
     let snapshot = &run.snapshot;
     let status = |(status, count): (&u16, &u64)| StatusRow {
-        name: status_name(run, *status),
+        name: format!("status {}", words::status_of(run, *status)),
         count: *count,
         look: status_look(*status),
     };
-    let mut rows: Vec<StatusRow> = snapshot.statuses.iter().map(status).collect();
+    let without_status = StatusRow {
+        name: "answered".to_owned(),
+        count: snapshot.answers_without_status(),
+        look: SeriesStyle::Completed,
+    };
+    let mut rows: Vec<StatusRow> = Some(without_status)
+        .filter(|row| row.count > 0)
+        .into_iter()
+        .chain(snapshot.statuses.iter().map(status))
+        .collect();
     let cause = |(cause, count): (&truetail_model::record::Cause, &u64)| StatusRow {
         name: cause.describe().to_owned(),
         count: *count,
@@ -81,10 +90,6 @@ fn rows(run: &Run) -> Vec<StatusRow> {
         rows.push(StatusRow { name: "others".to_owned(), count: rest, look: SeriesStyle::Planned });
     }
     rows
-}
-
-fn status_name(run: &Run, status: u16) -> String {
-    if status == 0 { "answered".to_owned() } else { format!("status {}", words::status_of(run, status)) }
 }
 
 const fn status_look(status: u16) -> SeriesStyle {

@@ -47,16 +47,16 @@ pub fn answer_shares(run: &Run, findings: &Findings) -> String {
     let share = |n: u64| number::share(n as f64 / tally.planned as f64);
     let name = |class: u16| match GrpcStatus::of_recorded(class) {
         Some(status) => status.name().to_owned(),
-        // Simulated requests and callables have no status.
-        None if class == 0 => "answered".to_owned(),
         None => format!("{class}xx"),
     };
-    let answered = classes.iter().map(|(class, n)| format!("{} {}", share(*n), name(*class)));
-    let unanswered = Some(tally.unanswered()).filter(|n| *n > 0).map(|n| format!("{} unanswered", share(n)));
+    let some = |n: u64, name: &str| Some(n).filter(|n| *n > 0).map(|n| format!("{} {name}", share(n)));
+    let without_status = some(run.snapshot.answers_without_status(), "answered");
+    let with_status = classes.iter().map(|(class, n)| format!("{} {}", share(*n), name(*class)));
+    let unanswered = some(tally.unanswered(), "unanswered");
     let rate = findings.throughput_per_second.map_or(String::new(), |rate| format!(", {}", number::rate(rate)));
     format!(
         "{}: {} answers to {} requests{rate}",
-        answered.chain(unanswered).collect::<Vec<_>>().join(", "),
+        without_status.into_iter().chain(with_status).chain(unanswered).collect::<Vec<_>>().join(", "),
         number::count(tally.responses),
         number::count(tally.planned)
     )
@@ -73,7 +73,7 @@ pub fn status_of(run: &Run, status: u16) -> String {
 /// Formats counts by status; `None` if every answer was a 200 or had no status.
 fn statuses(run: &Run) -> Option<String> {
     let statuses = &run.snapshot.statuses;
-    let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
+    let usual = statuses.keys().all(|status| *status == 200);
     let one = |(status, n): (&u16, &u64)| format!("{}: {}", status_of(run, *status), number::count(*n));
     (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
 }

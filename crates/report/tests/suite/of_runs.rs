@@ -9,6 +9,7 @@ use truetail_report::plot::{
     answers, books, by_rate, event_gaps, gaps, goodput, heat_map, lanes, percentiles, pictures_of_run, start_delay,
     targets, waterfall,
 };
+use truetail_report::words;
 use truetail_run::{EventMark, Run, SampledStream, StreamEnding};
 use truetail_sim::{SimOptions, simulate};
 
@@ -80,7 +81,7 @@ fn streams_of_any_length_are_drawn() {
 fn odd_runs_are_drawn_or_said_to_be_empty() {
     let healthy = scenario("01");
     let outcomes = [
-        Outcome::Response { status: 503 },
+        Outcome::response(503),
         Outcome::TimedOut,
         Outcome::ConnectFailed(Cause::Refused),
         Outcome::InFlightAtEnd,
@@ -111,6 +112,17 @@ fn odd_runs_are_drawn_or_said_to_be_empty() {
         assert!(picture.svg().contains(why), "{why}: {}", picture.svg());
         assert_well_formed(why, picture.svg());
     }
+}
+
+#[test]
+fn answers_without_a_status_are_answers() {
+    let run = changed(&scenario("01"), 400, |record| record.outcome = Outcome::ANSWERED);
+    let found = findings(&run);
+    let shares = words::answer_shares(&run, &found);
+    assert!(shares.starts_with("100% answered: 400 answers to 400 requests"), "{shares}");
+    assert!(words::answer_details(&run, &found).iter().all(|(label, _)| *label != "Statuses"));
+    let picture = answers(&run);
+    assert!(picture.svg().contains(">answered<") && !picture.svg().contains("status"), "{}", picture.svg());
 }
 
 /// Untrusted names are escaped, and other runs are drawn over the first.

@@ -39,8 +39,8 @@ pub struct FailedAnswer {
     pub target: String,
     /// The checks that it failed.
     pub failed: Vec<FailedCheck>,
-    /// HTTP status.
-    pub status: u16,
+    /// HTTP status; `None` in a protocol without a status.
+    pub status: Option<u16>,
     /// Header fields in the order of the answer, each as `name: value`.
     pub headers: Vec<String>,
     /// The first 4 KiB of the body, without transfer coding. Invalid UTF-8 is replaced by U+FFFD.
@@ -88,7 +88,7 @@ mod tests {
             intended_start_ns: arrival * 10,
             target: String::new(),
             failed: vec![FailedCheck { check: check.to_owned(), why: String::new() }],
-            status: 200,
+            status: Some(200),
             headers: Vec::new(),
             body: String::new(),
             body_bytes: 0,

@@ -46,7 +46,7 @@ pub struct TargetBooks {
     pub url: String,
     /// Tally of the target. The tallies of all targets add up to that of the run.
     pub tally: Tally,
-    /// Answers by HTTP status.
+    /// Answers by HTTP status; empty in a protocol without a status.
     pub statuses: BTreeMap<u16, u64>,
 }
 

@@ -18,7 +18,10 @@ pub(super) fn read(file: impl BufRead) -> Result<Vec<FailedAnswer>, LineError> {
     let answers = lines.map(|(line, text)| {
         let answer = text.map_err(|error| error.to_string());
         let answer = answer.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
-        answer.map_err(|problem| LineError { line, problem })
+        let mut answer: FailedAnswer = answer.map_err(|problem| LineError { line, problem })?;
+        // In older files the status of a protocol without one is 0.
+        answer.status = answer.status.filter(|status| *status > 0);
+        Ok(answer)
     });
     answers.collect()
 }

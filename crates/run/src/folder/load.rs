@@ -70,8 +70,9 @@ impl fmt::Display for MissingFile {
 /// no number may be too large for a run.
 pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let source = &Source::at(folder)?;
-    let run_file = run_file_of(source)?;
+    let mut run_file = run_file_of(source)?;
     validate::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
+    drop_made_up_status(&mut run_file);
     let mut lacking = Vec::new();
     let mut kept_headers = wire::kept_headers(run_file.kept_headers.clone());
     let (times, of_streams, mut others) = load_times(source, &run_file, &mut lacking)?;
@@ -139,6 +140,14 @@ fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, Load
         path: folder.join(RUN),
         problem: format!("schedule_hash is {:?}, not 16 hexadecimal digits ({error})", run_file.schedule_hash),
     })
+}
+
+/// Removes the status 0, which older files state for answers of a protocol without a status.
+fn drop_made_up_status(run_file: &mut RunFile) {
+    run_file.statuses.remove(&0);
+    for target in &mut run_file.by_target {
+        target.statuses.remove(&0);
+    }
 }
 
 impl From<RunFile> for Facts {

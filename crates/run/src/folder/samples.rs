@@ -10,7 +10,7 @@
 //! | `tls_handshake_ns` | the part of `connect_ns` in the TLS handshake; blank without a handshake |
 //! | `read_lag_ns` | from `end_ns` until truetail read the answer; blank if its arrival is unknown |
 //! | `outcome` | `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`, `never_issued` |
-//! | `status` | of a response; 0 if the protocol has no status; blank without a response |
+//! | `status` | of a response; blank if the protocol has no status, and without a response |
 //! | `cause` | of a failure; otherwise blank |
 //! | `bytes_in` | bytes of the answer that were read |
 //! | `first_byte_ns` | when the first byte of the answer reached the host, from the origin; blank if unknown |
@@ -196,7 +196,7 @@ pub(super) fn read(
         }
         bytes_in = record.bytes_in.saturating_add(bytes_in);
         check_sizes(&record, bytes_in).map_err(problem_here)?;
-        if let Some(kept) = kept_headers.as_deref_mut().filter(|_| record.outcome.status().is_some()) {
+        if let Some(kept) = kept_headers.as_deref_mut().filter(|_| record.outcome.is_response()) {
             let row = header_row(kept, &places_of_headers, &line, record.index);
             kept.rows.push(row);
         }
@@ -282,7 +282,8 @@ impl<'a> SampleRow<'a> {
 
     fn outcome(&self) -> Result<Outcome, String> {
         match (self.outcome, self.status, self.cause) {
-            ("response", Some(status), None) => Ok(Outcome::Response { status }),
+            // In older files the status of a protocol without one is 0.
+            ("response", status, None) => Ok(status.map_or(Outcome::ANSWERED, Outcome::response)),
             ("connect_failed", None, Some(cause)) => Ok(Outcome::ConnectFailed(cause)),
             ("reset", None, Some(cause)) => Ok(Outcome::Reset(cause)),
             ("malformed", None, Some(cause)) => Ok(Outcome::Malformed(cause)),
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn an_optional_column_is_written_if_it_has_a_value() {
         let arrival = |index| Arrival { index, intended_start: Timestamp(index) };
-        let answered = Outcome::Response { status: 200 };
+        let answered = Outcome::response(200);
         let bare = |index| RequestRecord::new(arrival(index), Timestamp(5), Timestamp(9), answered);
         let full = RequestRecord { first_byte: Some(Timestamp(7)), ..bare(1) };
         let of_target = RequestRecord { target: TargetPlace::new(3), ..full };
@@ -345,7 +346,7 @@ mod tests {
     fn values_of_headers_are_read_as_they_were_written() {
         let answer = |index| {
             let arrival = Arrival { index, intended_start: Timestamp(index) };
-            RequestRecord::new(arrival, Timestamp(5), Timestamp(9), Outcome::Response { status: 200 })
+            RequestRecord::new(arrival, Timestamp(5), Timestamp(9), Outcome::response(200))
         };
         let mut header = KeptHeader::new("x-cache");
         let place = header.place("a, \"b\"\n");

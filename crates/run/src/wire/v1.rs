@@ -82,7 +82,8 @@ pub struct RunFile {
     pub tally: Tally,
     /// Tally of the warm-up, which no other field includes.
     pub warmup_tally: Tally,
-    /// Answers by HTTP status. A gRPC call that failed counts as 1000 more than its status.
+    /// Answers by HTTP status; empty in a protocol without a status. A gRPC call that failed counts as 1000 more than
+    /// its status.
     pub statuses: BTreeMap<u16, u64>,
     /// Tally and statuses of each target, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -195,6 +195,7 @@ fn a_run_file_that_no_run_writes_is_refused() {
     for (place, value, says) in [
         ("/statuses/200", json!(1), "its statuses add up to 5, but its tally says that 1992 arrivals were answered"),
         ("/statuses/200", json!(u64::MAX), "its statuses add up to 18446744073709551619, but its tally"),
+        ("/statuses", json!({"0": 5}), "its statuses add up to 5, but its tally"),
         ("/causes", json!({"reset_by_peer": 3}), "its causes add up to 3, but its tally says that 4 arrivals failed"),
         ("/by_target/0/statuses/200", json!(0), "its by_target[0].statuses add up to 4, but"),
         ("/by_target/0/tally/planned", json!(0), "its by_target[0].tally does not balance"),

@@ -3,12 +3,15 @@
 use std::fs;
 
 use crate::support::{
-    assert_same_counts, assert_same_snapshot, findings, options, run, saved, schedules, slow, steady, through_a_folder,
+    assert_same_counts, assert_same_snapshot, failed_answer, findings, options, run, saved, schedules, slow, steady,
+    through_a_folder,
 };
 use proptest::prelude::*;
+use serde_json::{Value, json};
 use tempfile::tempdir;
-use truetail_model::record::{Metric, RecorderOptions, Snapshot};
+use truetail_model::record::{Metric, Outcome, RecorderOptions, Snapshot};
 use truetail_model::time::Nanos;
+use truetail_run::FailedAnswer;
 use truetail_run::folder::{self, MissingFile};
 
 proptest! {
@@ -23,6 +26,36 @@ proptest! {
         prop_assert_eq!(&loaded.run.facts, &run.facts);
         assert_same_snapshot(&loaded.run.snapshot, &run.snapshot);
     }
+}
+
+/// Older versions wrote 0 as the status of a protocol without one.
+#[test]
+fn answers_without_a_status_are_read_from_files_of_every_version() {
+    let mut records = steady(2);
+    let answers = records.iter_mut().filter(|record| record.outcome.is_response());
+    answers.for_each(|record| record.outcome = Outcome::ANSWERED);
+    let mut run = run(RecorderOptions::default(), &records);
+    run.facts.failed_answers = vec![FailedAnswer { status: None, ..failed_answer(3) }];
+    let folder = saved(&run);
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let mut file: Value = serde_json::from_str(&read(folder::RUN)).unwrap();
+    assert_eq!([&file["statuses"], &file["by_target"][0]["statuses"]], [&json!({}); 2]);
+    assert!(read(folder::SAMPLES).contains(",response,,,") && !read(folder::SAMPLES).contains(",response,0,"));
+    assert!(read(folder::FAILED_ANSWERS).contains("\"status\":null"));
+    let assert_read = || {
+        let loaded = folder::load(folder.path()).unwrap().run;
+        assert_eq!(loaded.facts, run.facts);
+        assert_same_snapshot(&loaded.snapshot, &run.snapshot);
+    };
+    assert_read();
+    for place in ["/statuses", "/by_target/0/statuses"] {
+        *file.pointer_mut(place).unwrap() = json!({"0": run.snapshot.tally.responses});
+    }
+    let change = |name: &str, from: &str, to: &str| fs::write(folder.path().join(name), read(name).replace(from, to));
+    fs::write(folder.path().join(folder::RUN), file.to_string()).unwrap();
+    change(folder::SAMPLES, ",response,,", ",response,0,").unwrap();
+    change(folder::FAILED_ANSWERS, "\"status\":null", "\"status\":0").unwrap();
+    assert_read();
 }
 
 #[test]

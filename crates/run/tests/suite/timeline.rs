@@ -32,14 +32,14 @@ fn arrival(intended_ms: u64, delay_ms: u64, service_ms: u64, outcome: Outcome) -
     }
 }
 
-const OK: Outcome = Outcome::Response { status: 200 };
+const OK: Outcome = Outcome::response(200);
 
 #[test]
 fn three_axes_and_two_queues() {
     let records = [
         arrival(0, 0, 10, OK),
         arrival(500, 0, 1_000, OK),
-        arrival(600, 500, 100, Outcome::Response { status: 500 }),
+        arrival(600, 500, 100, Outcome::response(500)),
         arrival(700, 0, 800, Outcome::TimedOut),
         arrival(800, 0, 2_200, Outcome::InFlightAtEnd),
         arrival(1_200, 1_800, 0, Outcome::NeverIssued),

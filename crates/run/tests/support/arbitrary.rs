@@ -8,7 +8,7 @@ use truetail_model::time::{Nanos, Timestamp};
 fn outcomes() -> impl Strategy<Value = Outcome> {
     let cause = || proptest::sample::select(Cause::ALL);
     prop_oneof![
-        6 => prop_oneof![Just(200u16), Just(503), Just(0), 100u16..600].prop_map(|status| Outcome::Response { status }),
+        6 => prop_oneof![Just(200u16), Just(503), 100u16..600].prop_map(Outcome::response),
         1 => cause().prop_map(Outcome::ConnectFailed),
         1 => cause().prop_map(Outcome::Reset),
         1 => cause().prop_map(Outcome::Malformed),
@@ -47,9 +47,12 @@ fn arrivals() -> impl Strategy<Value = RequestRecord> {
     )
 }
 
-/// Up to `most` arrivals in order of intended start, with their indices.
+/// Up to `most` arrivals in order of intended start, with their indices. All answers have a status, or none has.
 pub fn schedules(most: usize) -> impl Strategy<Value = Vec<RequestRecord>> {
-    proptest::collection::vec(arrivals(), 0..most).prop_map(|mut records| {
+    let records = proptest::collection::vec(arrivals(), 0..most);
+    (records, proptest::bool::weighted(0.8)).prop_map(|(mut records, has_statuses)| {
+        let answers = records.iter_mut().filter(|record| record.outcome.is_response() && !has_statuses);
+        answers.for_each(|record| record.outcome = Outcome::ANSWERED);
         records.sort_by_key(|record| record.intended_start);
         (0..).zip(&mut records).for_each(|(index, record)| record.index = index);
         records

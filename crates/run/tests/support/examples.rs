@@ -21,7 +21,7 @@ fn kept_headers(snapshot: &Snapshot) -> KeptHeaders {
     let values = [header.place("HIT"), header.place("MISS, \"b\""), HeaderPlace::Further, HeaderPlace::Without];
     let kept = snapshot.samples.even().iter().chain(snapshot.samples.slowest_left_out());
     let mut rows: Vec<HeaderRow> = kept
-        .filter(|record| record.outcome.status().is_some())
+        .filter(|record| record.outcome.is_response())
         .map(|record| {
             let mut row = HeaderRow::new(record.index);
             row.set(0, values[record.index as usize % values.len()]);
@@ -144,7 +144,7 @@ pub fn failed_answer(arrival: u64) -> FailedAnswer {
         intended_start_ns: arrival * 1_000_000,
         target: "GET http://127.0.0.1:8080/items/{{id}}".to_owned(),
         failed: vec![FailedCheck { check: "status == 200".to_owned(), why: "it is 503".to_owned() }],
-        status: 503,
+        status: Some(503),
         headers: vec!["content-type: text/plain".to_owned()],
         body: "no \"room\"\n\u{fffd}".to_owned(),
         body_bytes: 40_000,

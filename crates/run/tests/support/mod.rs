@@ -89,8 +89,8 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
         let outcome = match index % 500 {
             7 => Outcome::TimedOut,
             8 => Outcome::Reset(Cause::ResetByPeer),
-            9 => Outcome::Response { status: 503 },
-            _ => Outcome::Response { status: 200 },
+            9 => Outcome::response(503),
+            _ => Outcome::response(200),
         };
         let generator_lag = Nanos(20_000 + (index * 7919) % 5_000);
         let actual_start = Timestamp(intended) + generator_lag;
@@ -117,7 +117,7 @@ pub fn slow(seconds: u64) -> Vec<RequestRecord> {
             intended_start: record.intended_start + Nanos(by),
             actual_start: record.actual_start + Nanos(by),
             end: record.end + Nanos(by),
-            outcome: if index % 10 == 3 { Outcome::TimedOut } else { Outcome::Response { status: 200 } },
+            outcome: if index % 10 == 3 { Outcome::TimedOut } else { Outcome::response(200) },
             ..record
         }
     };

@@ -113,7 +113,7 @@ mod tests {
 
     fn answer(start: u64, end: u64) -> RequestRecord {
         let arrival = Arrival { index: 7, intended_start: Timestamp(start) };
-        RequestRecord::new(arrival, Timestamp(start), Timestamp(end), Outcome::Response { status: 200 })
+        RequestRecord::new(arrival, Timestamp(start), Timestamp(end), Outcome::response(200))
     }
 
     /// HdrHistogram's own test data on a smaller scale: 10,000 short answers, then one that takes 10,000 intervals.

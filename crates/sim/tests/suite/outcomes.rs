@@ -29,7 +29,7 @@ fn twenty(fault: Fault, limits: Limits) -> Scenario {
 fn assert_every_fifth(fault: Fault, limits: Limits, outcome: Outcome, response_time: Nanos) {
     for (i, record) in records(&twenty(fault, limits)).iter().enumerate() {
         let (expected, time) =
-            if (i + 1) % 5 == 0 { (outcome, response_time) } else { (Outcome::Response { status: 200 }, ms(10)) };
+            if (i + 1) % 5 == 0 { (outcome, response_time) } else { (Outcome::response(200), ms(10)) };
         assert_eq!((record.outcome, record.response_time()), (expected, time), "request {i}");
     }
 }
@@ -44,9 +44,9 @@ fn faults_end_as_a_real_client_would_see_them() {
     assert_every_fifth(Fault::ShortBody { select }, limits, truncated, ms(10));
     let garbage = Outcome::Malformed(Cause::BadHead);
     assert_every_fifth(Fault::Garbage { select }, limits, garbage, ms(10));
-    let slow = Outcome::Response { status: 200 };
+    let slow = Outcome::response(200);
     assert_every_fifth(Fault::SlowBody { over: ms(70), select }, limits, slow, ms(80));
-    let error = Outcome::Response { status: 503 };
+    let error = Outcome::response(503);
     assert_every_fifth(Fault::ErrorStatus { status: 503, immediately: false, select }, limits, error, ms(10));
     assert_every_fifth(Fault::ErrorStatus { status: 503, immediately: true, select }, limits, error, Nanos::ZERO);
 }

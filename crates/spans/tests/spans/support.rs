@@ -161,7 +161,7 @@ pub fn jaeger(spans: &[TestSpan]) -> String {
 pub fn times_of(store: SpanStore, requests: u64) -> ServerTiming {
     let record = |index| {
         let arrival = Arrival { index, intended_start: Timestamp(index) };
-        RequestRecord::new(arrival, arrival.intended_start, Timestamp(200 * MS), Outcome::Response { status: 200 })
+        RequestRecord::new(arrival, arrival.intended_start, Timestamp(200 * MS), Outcome::response(200))
     };
     let records: Vec<RequestRecord> = (0..requests).map(record).collect();
     let timing = store.times(&Samples::from_parts(SamplesOptions::default(), records, 1, &[], requests));

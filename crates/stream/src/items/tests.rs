@@ -14,7 +14,7 @@ fn end(index: u64, end: u64, outcome: Outcome) -> CallEnd {
     CallEnd { arrival: arrival(index), actual_start: arrival(index).intended_start, end: Timestamp(end), outcome }
 }
 
-const ANSWER: Outcome = Outcome::Response { status: 0 };
+const ANSWER: Outcome = Outcome::ANSWERED;
 
 #[test]
 fn times_count_from_the_intended_start_and_ready_items_have_no_gap() {

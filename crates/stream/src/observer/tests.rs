@@ -50,7 +50,7 @@ fn streams_are_sampled_as_they_were() {
         (0..events).for_each(|_| observer.body(request, EVENT));
     }
     let cut = Outcome::Reset(truetail_model::record::Cause::ResetByPeer);
-    for (request, outcome, end) in [(0, Outcome::Response { status: 200 }, 310), (1, cut, 900), (far, cut, 5_000)] {
+    for (request, outcome, end) in [(0, Outcome::response(200), 310), (1, cut, 900), (far, cut, 5_000)] {
         let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
         let start = Timestamp(50);
         let end = Timestamp(end);

@@ -55,7 +55,7 @@ pub(crate) fn facts(script: &Script, options: StreamOptions, content_type: &str)
     }
     let id = RequestId { target: 0, row: 0 };
     let end = Timestamp(script.last().map_or(1, |(at, _)| *at) * MS);
-    let outcome = Outcome::Response { status: 200 };
+    let outcome = Outcome::response(200);
     observer.end(0, EndedRequest { arrival, id, outcome, start: Timestamp::ZERO, end });
     observer.finish(end);
     let facts = run.facts();

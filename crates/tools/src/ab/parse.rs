@@ -207,7 +207,7 @@ fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseErr
     }
     let request = |(line, row): &(u64, Sample)| {
         let latency = SAMPLES_FILE.require(*line, "time in ms", units::nanos(row.ttime as f64, 1e6))?;
-        Ok(ReportedRequest { start_ns: None, latency, outcome: Outcome::Response { status: 0 } })
+        Ok(ReportedRequest { start_ns: None, latency, outcome: Outcome::ANSWERED })
     };
     rows.iter().map(request).collect()
 }

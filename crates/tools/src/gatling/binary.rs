@@ -234,7 +234,7 @@ mod tests {
         let log = read(&[run(), user, request(), group, error, again].concat()).expect("a log");
         assert_eq!((log.version.as_str(), log.failed), ("3.15.1", 1));
         let told: Vec<_> = log.requests.iter().map(|one| (one.start_ns, one.latency.0, one.outcome)).collect();
-        let answer = |status| Outcome::Response { status };
+        let answer = |status| Outcome::response(status);
         assert_eq!(told, [(Some(10_000_000), 15_000_000, answer(0)), (Some(30_000_000), 1_000_000, answer(503))]);
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let message = [numbers(&[5, units.len() as i32]), units, vec![UTF_16]].concat();
         let log =
             read(&[run(), vec![REQUEST], numbers(&[0, 1]), text("n"), numbers(&[1, 2]), vec![0], message].concat());
-        assert_eq!(log.expect("a log").requests[0].outcome, Outcome::Response { status: 404 });
+        assert_eq!(log.expect("a log").requests[0].outcome, Outcome::response(404));
     }
 
     #[test]

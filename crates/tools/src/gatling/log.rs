@@ -32,8 +32,8 @@ impl RequestLog {
         let start_ns = start_ms.checked_mul(NANOS_PER_MILLI)?;
         let found = message.rsplit_once("found ").and_then(|(_, status)| status.trim().parse().ok());
         let outcome = match (ok, found) {
-            (true, _) => Outcome::Response { status: 0 },
-            (false, Some(status)) => Outcome::Response { status },
+            (true, _) => Outcome::ANSWERED,
+            (false, Some(status)) => Outcome::response(status),
             (false, None) => self.failures.classify(message),
         };
         self.failed += u64::from(!ok);

@@ -131,7 +131,7 @@ pub(crate) fn log_row(row: &str) -> Option<ReportedRequest> {
     let time = cells.next()?;
     let outcome = match status {
         "-1" => Outcome::Reset(Cause::ClosedBeforeAnswer),
-        status => Outcome::Response { status: status.parse().ok()? },
+        status => Outcome::response(status.parse().ok()?),
     };
     let start_ns = start.parse::<u64>().ok()?.checked_mul(1_000)?;
     let latency = Nanos(time.parse::<u64>().ok()?.checked_mul(1_000)?);

@@ -53,7 +53,7 @@ fn request(row: &Row) -> Option<ReportedRequest> {
     Some(ReportedRequest {
         start_ns: Some(units::nanos(row.offset, 1e9)?.0),
         latency: units::nanos(row.response_time, 1e9)?,
-        outcome: Outcome::Response { status: row.status },
+        outcome: Outcome::response(row.status),
     })
 }
 

@@ -64,7 +64,7 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
 /// Converts a row. Without an answer, the code is the name of a Java exception.
 fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedRequest> {
     let outcome = match row.code.parse() {
-        Ok(status) => Outcome::Response { status },
+        Ok(status) => Outcome::response(status),
         Err(_) => failures.classify(&format!("{}: {}", row.code, row.message)),
     };
     let start_ns = row.start_ms.checked_mul(NANOS_PER_MILLI)?;

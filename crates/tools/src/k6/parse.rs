@@ -123,7 +123,7 @@ impl Samples {
 /// documentation lists the codes.
 pub(crate) fn outcome(status: u64, error_code: u64) -> Option<Outcome> {
     Some(match (status, error_code) {
-        (1..=999, _) => Outcome::Response { status: status as u16 },
+        (1..=999, _) => Outcome::response(status as u16),
         (_, 1050 | 1211) => Outcome::TimedOut,
         (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
         (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),

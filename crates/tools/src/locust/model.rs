@@ -58,7 +58,7 @@ fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
         firsts.extend(row.first_ms.map(nanos).transpose()?.map(|first| first.0));
         let start = file(SAMPLES).require(line, "start in seconds", units::nanos(row.start_time, 1e9))?;
         failed += u64::from(row.status != 200);
-        let outcome = Outcome::Response { status: row.status };
+        let outcome = Outcome::response(row.status);
         requests.push(ReportedRequest { start_ns: Some(start.0), latency: nanos(row.whole_ms)?, outcome });
         Ok(())
     })?;

@@ -59,7 +59,7 @@ fn samples(bytes: &[u8]) -> Result<(Vec<ReportedRequest>, Vec<String>), ParseErr
         let latency = ROWS.require(line, "time in milliseconds", units::millis(&row.response_time_ms))?;
         let outcome = match row.status {
             0 => failures.classify(&row.exception),
-            status => Outcome::Response { status },
+            status => Outcome::response(status),
         };
         requests.push(ReportedRequest { start_ns: Some(start.0), latency, outcome });
         Ok(())

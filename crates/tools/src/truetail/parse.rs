@@ -103,7 +103,7 @@ fn requests(bytes: &[u8]) -> Result<Vec<ReportedRequest>, (Option<u64>, String)>
 
 fn outcome(row: &Row<'_>) -> Option<Outcome> {
     Some(match (row.outcome, row.cause) {
-        ("response", _) => Outcome::Response { status: row.status? },
+        ("response", _) => row.status.map_or(Outcome::ANSWERED, Outcome::response),
         ("connect_failed", Some(cause)) => Outcome::ConnectFailed(cause),
         ("reset", Some(cause)) => Outcome::Reset(cause),
         ("malformed", Some(cause)) => Outcome::Malformed(cause),

@@ -40,7 +40,7 @@ fn results(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let mut requests = Vec::new();
     let mut failures = FailureClassifier::default();
     ROWS.each_headerless_row(bytes, |_, (start_ns, status, latency_ns, _, _, error, ..): Row| {
-        let outcome = if status > 0 { Outcome::Response { status } } else { failures.classify(&error) };
+        let outcome = if status > 0 { Outcome::response(status) } else { failures.classify(&error) };
         requests.push(ReportedRequest { start_ns: Some(start_ns), latency: Nanos(latency_ns), outcome });
         Ok(())
     })?;
@@ -50,7 +50,7 @@ fn results(bytes: &[u8]) -> Result<ToolReport, ParseError> {
 
 /// Returns true if the request succeeded by Vegeta's definition.
 fn succeeded(request: &ReportedRequest) -> bool {
-    matches!(request.outcome, Outcome::Response { status: 200..=399 })
+    request.outcome.status().is_some_and(|status| (200..400).contains(&status))
 }
 
 /// Parses the output of `vegeta report -type=json`.

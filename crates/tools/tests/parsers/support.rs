@@ -96,7 +96,7 @@ fn outcomes(report: &ToolReport) -> String {
     let mut counts = BTreeMap::<String, usize>::new();
     for request in &report.requests {
         let detail = match request.outcome {
-            Outcome::Response { status } => format!(" {status}"),
+            Outcome::Response { status: Some(status) } => format!(" {status}"),
             outcome => outcome.cause().map(|cause| format!(" {}", cause.name())).unwrap_or_default(),
         };
         *counts.entry(format!("{}{detail}", request.outcome.name())).or_default() += 1;

@@ -48,7 +48,7 @@ fn failed(report: &ToolReport) -> Option<u64> {
 }
 
 fn error_statuses(report: &ToolReport) -> Option<u64> {
-    let is_error = |outcome| matches!(outcome, Outcome::Response { status: 400.. });
+    let is_error = Outcome::has_error_status;
     Some(report.requests.iter().filter(|request| is_error(request.outcome)).count() as u64)
 }
 

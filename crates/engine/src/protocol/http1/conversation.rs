@@ -78,7 +78,7 @@ impl<O> Http1Conversation<O> {
         let has_begun = self.parser.received() > 0;
         match how {
             Closed::EndOfStream { authentic } => match self.parser.end() {
-                Ok(end) if authentic => Outcome::Response { status: end.status },
+                Ok(end) if authentic => Outcome::response(end.status),
                 Ok(_) => Outcome::Malformed(Cause::Truncated),
                 Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),
                 Err(cause) => Outcome::Malformed(cause),
@@ -143,7 +143,7 @@ impl<R: RequestSource> Conversation<Http1<R>> for Http1Conversation<R::Own> {
             Ok(Parsed::Complete(AnswerEnd { status, keep_alive })) => {
                 // A server that answers before it has the whole request cannot be sent another one.
                 let is_sent = self.sent == protocol.requests.bytes(request, &self.own).len();
-                self.end(Outcome::Response { status }, Retry::No, events);
+                self.end(Outcome::response(status), Retry::No, events);
                 if !(keep_alive && is_sent && protocol.keep_alive) {
                     self.stop(events);
                 }

@@ -11,11 +11,9 @@ use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::redis::Reply;
 use super::splitter::Part;
-use crate::protocol::observer::{AnswerHead, HeadFields};
+use crate::protocol::observer::AnswerHead;
 use crate::protocol::{Ended, Event, Events, Retry, Tag};
 
-/// A reply without a status.
-const REPLIED: Outcome = Outcome::Response { status: 0 };
 /// Longest reply that is kept to find its id: 16 MiB.
 const MAX_KEPT_REPLY: usize = 16 << 20;
 /// Number of ids of ended messages that are kept, to tell a doubled reply from an unknown one.
@@ -209,7 +207,7 @@ impl Inbox {
                     if self.began_now {
                         events.push(Event::FirstByte(tag));
                     }
-                    events.head(tag, AnswerHead::new(0, HeadFields::None));
+                    events.head(tag, AnswerHead::EMPTY);
                     events.body(tag, &reply);
                 }
                 self.ended_keys.extend(key);
@@ -258,7 +256,7 @@ impl Inbox {
     pub(super) fn end_sent(&mut self, events: &mut Events) {
         let sent = self.take(self.first).and_then(|first| first.tag);
         if let Some(tag) = sent {
-            events.end(Ended::new(tag, REPLIED, 0));
+            events.end(Ended::new(tag, Outcome::ANSWERED, 0));
         }
     }
 
@@ -289,7 +287,7 @@ impl Inbox {
 
 fn begin_reply(tag: Tag, events: &mut Events) {
     events.push(Event::FirstByte(tag));
-    events.head(tag, AnswerHead::new(0, HeadFields::None));
+    events.head(tag, AnswerHead::EMPTY);
 }
 
 /// Ends a message with its reply.
@@ -308,7 +306,7 @@ fn end(
     books.error_replies += u64::from(kind == Reply::Error && waiting.is_measured);
     outbox.forget(tag);
     events.message_ended(tag);
-    events.end(Ended::new(tag, REPLIED, wire_bytes));
+    events.end(Ended::new(tag, Outcome::ANSWERED, wire_bytes));
 }
 
 /// The ids of the messages that ended last.

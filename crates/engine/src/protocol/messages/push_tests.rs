@@ -101,7 +101,7 @@ impl Client {
             assert_eq!(flow, Flow::Continue);
         }
         let answered = |event| match event {
-            Event::Ended(ended) => Some((ended.tag, assert_eq!(ended.outcome, Outcome::Response { status: 0 })).0),
+            Event::Ended(ended) => Some((ended.tag, assert_eq!(ended.outcome, Outcome::ANSWERED)).0),
             _ => None,
         };
         self.events.take().into_iter().filter_map(answered).collect()

@@ -15,7 +15,7 @@ use crate::target::request_parts::RequestParts;
 use crate::target::request_set::{FeedOrder, MakeRequest, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 
-const GOOD: Outcome = Outcome::Response { status: 0 };
+const GOOD: Outcome = Outcome::ANSWERED;
 
 /// Makes a text with the index of the arrival between these two.
 pub(super) struct Numbered(pub(super) &'static str, pub(super) &'static str);

@@ -80,7 +80,7 @@ impl Conversation<Line> for LineConversation {
             Some(at) => {
                 events.body(tag, &bytes[..at]);
                 let status = if self.is_good { 200 } else { 500 };
-                self.end(Outcome::Response { status }, Retry::No, events);
+                self.end(Outcome::response(status), Retry::No, events);
             }
         }
         Flow::Continue

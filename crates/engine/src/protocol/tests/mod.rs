@@ -20,7 +20,7 @@ pub(crate) use line::Line;
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
 const NOW: Timestamp = Timestamp::ZERO;
-const OK: Outcome = Outcome::Response { status: 200 };
+const OK: Outcome = Outcome::response(200);
 
 /// Returns the begin of a request of this tag.
 pub(crate) fn begins(tag: Tag) -> Beginning {
@@ -197,7 +197,7 @@ struct Recording(Arc<std::sync::Mutex<BTreeMap<u32, Vec<u8>>>>);
 
 impl super::observer::AnswerReader for Recording {
     fn head(&mut self, _: u32, head: super::observer::AnswerHead<'_>) {
-        assert_eq!(head.status, 200);
+        assert_eq!(head.status, Some(200));
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {

@@ -98,7 +98,7 @@ impl NumberedConversation {
         events.body(waiting.tag, bytes);
         events.message_ended(waiting.tag);
         if kind == b'e' {
-            events.end(Ended::new(waiting.tag, Outcome::Response { status: 200 }, waiting.received));
+            events.end(Ended::new(waiting.tag, Outcome::response(200), waiting.received));
             self.waiting.remove(&number);
         }
         true

@@ -40,7 +40,8 @@ pub fn profile() -> impl Strategy<Value = Profile> {
 fn outcome() -> impl Strategy<Value = Outcome> {
     let cause = || proptest::sample::select(Cause::ALL);
     prop_oneof![
-        6 => prop_oneof![Just(200), Just(404), Just(503), 0..1200u16].prop_map(|status| Outcome::Response { status }),
+        6 => prop_oneof![Just(200), Just(404), Just(503), 1..1200u16].prop_map(Outcome::response),
+        1 => Just(Outcome::ANSWERED),
         1 => cause().prop_map(Outcome::ConnectFailed),
         1 => cause().prop_map(Outcome::Reset),
         1 => cause().prop_map(Outcome::Malformed),

@@ -32,6 +32,6 @@ fn request(row: &Row) -> Option<ReportedRequest> {
     Some(ReportedRequest {
         start_ns: Some(units::nanos(row.start, 1e9)?.0),
         latency: units::nanos(row.duration, 1e9)?,
-        outcome: Outcome::Response { status: row.status },
+        outcome: Outcome::response(row.status),
     })
 }

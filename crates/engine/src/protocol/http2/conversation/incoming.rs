@@ -223,7 +223,7 @@ impl Http2Conversation {
         let stream = if body_left > 0 { self.reset(id, code::NO_ERROR) } else { self.streams.remove(id) };
         self.room_changed |= self.is_full();
         if let Some(stream) = stream {
-            events.end(Ended::new(stream.tag, Outcome::Response { status }, stream.received));
+            events.end(Ended::new(stream.tag, Outcome::response(status), stream.received));
         }
     }
 
@@ -246,7 +246,7 @@ impl Http2Conversation {
         self.room_changed |= self.is_full();
         let outcome = match code {
             // The server ended the call, and the code says how.
-            _ if self.calls.is_some() => Outcome::Response { status: GrpcStatus::of_reset(code).recorded() },
+            _ if self.calls.is_some() => Outcome::response(GrpcStatus::of_reset(code).recorded()),
             _ if stream.received > 0 => Outcome::Malformed(Cause::StreamReset),
             code::REFUSED_STREAM => Outcome::Reset(Cause::StreamRefused),
             _ => Outcome::Reset(Cause::StreamReset),

@@ -15,7 +15,7 @@ use crate::target::method::Method;
 use crate::target::request_set::{FeedOrder, RequestId, RequestSet};
 use crate::target::target_requests::TargetRequests;
 
-const GOOD: Outcome = Outcome::Response { status: 0 };
+const GOOD: Outcome = Outcome::ANSWERED;
 
 struct Client {
     protocol: Messages,

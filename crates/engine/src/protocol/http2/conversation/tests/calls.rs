@@ -74,7 +74,7 @@ fn assert_ends(name: &str, kinds: &[GrpcKind], script: &Script, wanted: Outcome)
 }
 
 const fn answered(status: GrpcStatus) -> Outcome {
-    Outcome::Response { status: status.recorded() }
+    Outcome::response(status.recorded())
 }
 
 fn named(name: &str) -> Outcome {

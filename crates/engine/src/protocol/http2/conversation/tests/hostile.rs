@@ -40,7 +40,7 @@ fn what_ends_one_request() {
     let malformed = |cause| Outcome::Malformed(cause);
     let length = |length: &str| literal("content-length", length);
     let table: Vec<(&str, Script, Outcome)> = vec![
-        ("an answer without a body", head(&[&[0x89]], flag::END_STREAM), Outcome::Response { status: 204 }),
+        ("an answer without a body", head(&[&[0x89]], flag::END_STREAM), Outcome::response(204)),
         ("an answer with padding", script().head(3).frame(kind::DATA, 9, 3, b"\x03ok\0\0\0"), OK),
         (
             "an answer with trailers",

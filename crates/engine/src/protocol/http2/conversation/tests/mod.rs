@@ -11,7 +11,7 @@ use crate::protocol::http2::frame::{FrameHeader, LONGEST, flag};
 use client::{Client, Script, ended, frames};
 
 const NOW: Timestamp = Timestamp::ZERO;
-const OK: Outcome = Outcome::Response { status: 200 };
+const OK: Outcome = Outcome::response(200);
 
 #[test]
 fn answers_end_in_any_order_and_their_bytes_are_counted() {
@@ -158,7 +158,7 @@ fn a_server_that_answers_early_gets_no_more_of_the_body() {
     client.begin(0);
     client.take();
     let script = Script::settings(&[]).frame(kind::HEADERS, 5, 1, &[0x8d]).number(kind::RST_STREAM, 1, code::NO_ERROR);
-    assert_eq!(client.receive_script(&script), [(0, Outcome::Response { status: 404 })]);
+    assert_eq!(client.receive_script(&script), [(0, Outcome::response(404))]);
     let kinds: Vec<u8> = client.flush().iter().map(|(head, _)| head.kind).collect();
     assert_eq!(kinds, [kind::SETTINGS, kind::RST_STREAM]);
 }
