@@ -17,7 +17,7 @@
 # make instructions-check   fails if they exceed the last line by more than 3 %; needs valgrind
 # make fuzz   what truetail reads that others wrote, damaged: answers of servers, requests, run folders, scenarios, outputs
 #             of tools; FUZZ_SECONDS each (600)
-# make scenario-02   load tools through a scenario (01 … 06): installs those that can be had, runs them one after the
+# make scenario-02   load tools through a scenario (01 … 06, 08 over gRPC, 09 a real Redis): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     01 to 05; then make docs-lab writes the pages of docs/lab
 # make dist   the files of a release in target/dist: static binary with man pages and completions, .deb, SHA-256 sums
@@ -139,6 +139,23 @@ scenario-06:
 	tools/install.sh k6 locust guidellm aiperf inference_perf sglang vllm || echo "some tools could not be installed; they are left out"
 	$(CARGO) build --release --locked -p truetail
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run 06 --out $(LAB)
+
+# Scenarios 02 and 04 over gRPC. With HTTP/2 in the server, in a folder of its own, because the features are others.
+.PHONY: scenario-08
+scenario-08:
+	tools/install.sh ghz || echo "ghz could not be installed; it is left out"
+	$(CARGO) build --release --locked -p truetail --features serve-http2 --target-dir target/serve-http2
+	for scenario in 02 04; do \
+		target/serve-http2/release/truetail lab run $$scenario --grpc --out $(LAB) || exit 1; \
+	done
+
+# A real Redis that sleeps for a second; writes the figures of the page.
+.PHONY: scenario-09
+scenario-09:
+	tools/install.sh redis
+	$(CARGO) build --release --locked -p truetail
+	TRUETAIL=$${CARGO_TARGET_DIR:-target}/release/truetail \
+		$(PYTHON) acceptance/redis.py --page docs/lab/09-redis-that-sleeps/README.md
 
 scenarios: lab-ready
 	for scenario in 01 02 03 04 05; do \

@@ -15,7 +15,7 @@ readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/
 # shellcheck disable=SC2207
 readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
-readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
+readonly k6_version=1.8.1 ghz_version=0.121.0 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 # With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB,
 # sglang 0.7 GB, vllm 8 GB, as guidellm does.
 readonly large=(guidellm aiperf inference_perf sglang vllm) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
@@ -36,6 +36,13 @@ install_k6() {
     if says "v$k6_version" "$folder/bin/k6" version; then return; fi
     needs go "Go, 1.24 or later" 1.24 go version
     GOBIN="$folder/bin" go install "go.k6.io/k6@v$k6_version"
+}
+
+# The version is set as in its own releases; otherwise it prints 'dev'.
+install_ghz() {
+    if says "$ghz_version" "$folder/bin/ghz" --version; then return; fi
+    needs go "Go, 1.24 or later" 1.24 go version
+    GOBIN="$folder/bin" go install -ldflags "-X main.version=$ghz_version" "github.com/bojand/ghz/cmd/ghz@v$ghz_version"
 }
 
 install_jmeter() {
@@ -124,14 +131,9 @@ install_shop() {
     cp "$wanted" "$folder/shop/installed.json"
 }
 
-# The gRPC server of the tests.
-install_grpc_go() {
-    local source="$sources/../../../tests/grpc/go"
-    if cmp -s "$source/main.go" "$folder/grpc-go.installed" && [[ -x "$folder/bin/truetail-grpc-go" ]]; then return; fi
-    needs go "Go, 1.24 or later" 1.24 go version
-    (cd "$source" && go build -o "$folder/bin/truetail-grpc-go" .)
-    cp "$source/main.go" "$folder/grpc-go.installed"
-}
+# The gRPC server and the WebSocket server of the tests.
+install_grpc_go() { server_in_go grpc; }
+install_websocket_go() { server_in_go websocket; }
 
 # Built without optimisation, which halves the build: it makes one small book.
 install_mdbook() {
@@ -165,6 +167,21 @@ install_prometheus() {
     mkdir -p "$folder/bin"
     mv "$new/usr/bin/prometheus" "$new/usr/bin/promtool" "$folder/bin/"
     rm -rf "$new"
+}
+
+# Installing the package would start a server on port 6379, so only the programs are extracted, and their libraries installed.
+install_redis() {
+    if type -P redis-server redis-benchmark >/dev/null || [[ -x "$folder/bin/redis-server" ]]; then return; fi
+    needs apt-get "a Debian-like system; elsewhere, your package manager's Redis"
+    local new="$folder/redis.new" programs=(redis-server redis-cli redis-benchmark)
+    rm -rf "$new" && mkdir -p "$new"
+    (cd "$new" && { apt-get download -q redis-server redis-tools || { as_root apt-get update -q && apt-get download -q redis-server redis-tools; }; })
+    for package in "$new"/*.deb; do dpkg-deb -x "$package" "$new"; done
+    apt_install libjemalloc2 liblua5.1-0 liblzf1 libhiredis0.14 lua-cjson lua-bitop
+    mkdir -p "$folder/bin"
+    for program in "${programs[@]}"; do cp -L "$new/usr/bin/$program" "$folder/bin/$program"; done
+    rm -rf "$new"
+    "$folder/bin/redis-server" --version >/dev/null
 }
 
 install_inference_perf() {
@@ -270,6 +287,15 @@ compile() {
     mkdir -p "$classes"
     javac -cp "$folder/$1/lib/*" -d "$classes" "$source"
     cp "$source" "$classes/$2.java"
+}
+
+# server_in_go NAME: builds tests/NAME/go, again when its source changed.
+server_in_go() {
+    local source="$sources/../../../tests/$1/go" program="$folder/bin/truetail-$1-go"
+    if cmp -s "$source/main.go" "$folder/$1-go.installed" && [[ -x "$program" ]]; then return; fi
+    needs go "Go, 1.24 or later" 1.24 go version
+    (cd "$source" && go build -o "$program" .)
+    cp "$source/main.go" "$folder/$1-go.installed"
 }
 
 # link NAME PROGRAM

@@ -8,10 +8,13 @@ set -euo pipefail
 
 readonly results="${1:?RESULTS, the --out of truetail lab run}" docs="${2:?DOCS, such as docs/lab}"
 readonly notes="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/lab-notes"
-readonly scenarios=(01-healthy 02-single-hiccup 03-sustained-slowdown 04-gc-pauses 05-saturation 06-model-that-stalls)
+# Scenarios, with a folder of the page if it has another name.
+readonly scenarios=(01-healthy 02-single-hiccup 03-sustained-slowdown 04-gc-pauses 05-saturation 06-model-that-stalls
+    02-single-hiccup-grpc=08-grpc/single-hiccup 04-gc-pauses-grpc=08-grpc/gc-pauses)
 
-for scenario in "${scenarios[@]}"; do
-    from="$results/$scenario" to="$docs/$scenario"
+for entry in "${scenarios[@]}"; do
+    scenario="${entry%%=*}"
+    from="$results/$scenario" to="$docs/${entry##*=}"
     if [[ ! -e "$from/league.md" ]]; then
         echo "$scenario: nothing in $from; run: truetail lab run $scenario --out $results" >&2
         continue

@@ -15,7 +15,7 @@ pub fn for_tool(tool: &str) -> &'static [Habit] {
 }
 
 /// The habits of every tool, by its name in [`FormatInfo::tool`](crate::FormatInfo::tool), and of HAR.
-const ALL: [(&str, &[Habit]); 18] = [
+const ALL: [(&str, &[Habit]); 19] = [
     ("ab", AB),
     ("hey", HEY),
     ("wrk", WRK),
@@ -28,6 +28,7 @@ const ALL: [(&str, &[Habit]); 18] = [
     ("hyperfoil", HYPERFOIL),
     ("oha", OHA),
     ("fortio", FORTIO),
+    ("ghz", GHZ),
     ("autocannon", AUTOCANNON),
     ("h2load", H2LOAD),
     ("vllm", VLLM),
@@ -216,6 +217,24 @@ const FORTIO: &[Habit] = &[
         "the fast client tries again on a new connection after a reset or a timeout, and reports one good answer",
         "fortio 1.68.2, its captured results",
     ),
+];
+
+const GHZ: &[Habit] = &[
+    habit(
+        "a call waits for a free worker (-c, 50 by default) before its clock starts: a stall delays as many calls as there are \
+         workers, and the others follow in a burst, measured from then on",
+        "ghz runner/requester.go runWorkers, load/pacer.go; testdata/tools/ghz/0.121.0/stall",
+    ),
+    habit("the time stamp of a call in 'details' is its end, not its start", "ghz runner/stats_handler.go, HandleRPC"),
+    habit(
+        "percentiles, fastest and slowest leave out calls that failed, unless --count-errors is given; the average has all",
+        "ghz runner/reporter.go, Finalize",
+    ),
+    habit(
+        "at the end of a duration (-z), calls in flight are cut off and count as Unavailable",
+        "ghz 0.121.0, testdata/tools/ghz/0.121.0/cut-off",
+    ),
+    habit("details and percentiles are those of the first 1,000,000 calls", "ghz runner/requester.go, maxResult"),
 ];
 
 const AUTOCANNON: &[Habit] = &[

@@ -15,6 +15,7 @@ mod exchange;
 mod format;
 mod fortio;
 mod gatling;
+mod ghz;
 mod guidellm;
 mod gzip;
 mod h2load;
@@ -90,6 +91,8 @@ pub fn all() -> &'static [&'static dyn Format] {
         &hyperfoil::RUN,
         &fortio::JSON,
         &fortio::LOG,
+        &ghz::JSON,
+        &ghz::CSV,
         &autocannon::JSON,
         &h2load::LOG,
         &serving::VLLM,

@@ -8,9 +8,10 @@ use truetail_tools::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{rate}` (requests a second),
-/// `{rate/10}` (a tenth of it, for each of ten workers), `{duration}` (such as `20s`), `{seconds}` (such as `20`) and
-/// `{timeout}` (of a request, in seconds). If its program is a known tool, that tool's parser reads the output.
+/// A command line with placeholders: `{url}`, `{origin}` (the URL without its path), `{address}` (host and port),
+/// `{rate}` (requests a second), `{rate/10}` (a tenth of it, for each of ten workers), `{duration}` (such as `20s`),
+/// `{seconds}` (such as `20`) and `{timeout}` (of a request, in seconds). If its program is a known tool, that tool's
+/// parser reads the output.
 pub struct CommandTemplate {
     argv: Vec<String>,
     known_tool: Option<&'static dyn Tool>,
@@ -35,9 +36,9 @@ impl CommandTemplate {
         CommandTemplate { argv, known_tool, info }
     }
 
-    /// Returns true if the command contains the server's address, as `{url}` or `{origin}`.
+    /// Returns true if the command contains the server's address, as `{url}`, `{origin}` or `{address}`.
     pub fn names_the_server(&self) -> bool {
-        self.argv.iter().any(|word| word.contains("{url}") || word.contains("{origin}"))
+        self.argv.iter().any(|word| ["{url}", "{origin}", "{address}"].iter().any(|place| word.contains(place)))
     }
 
     /// Returns the tool whose parser reads the output.
@@ -56,6 +57,7 @@ pub(crate) fn filled(words: &[String], load: &LoadSpec) -> Vec<String> {
     let values = [
         ("{url}", load.url.clone()),
         ("{origin}", load.origin().to_owned()),
+        ("{address}", address_in(load.origin()).to_owned()),
         ("{rate}", rate.to_string()),
         ("{rate/10}", (rate / 10.0).to_string()),
         ("{duration}", load.duration.to_string()),
@@ -64,6 +66,10 @@ pub(crate) fn filled(words: &[String], load: &LoadSpec) -> Vec<String> {
     ];
     let fill = |word: &String| values.iter().fold(word.clone(), |word, (name, value)| word.replace(name, value));
     words.iter().map(fill).collect()
+}
+
+fn address_in(origin: &str) -> &str {
+    origin.split_once("://").map_or(origin, |(_, address)| address)
 }
 
 /// Value of `{timeout}` if the load has no timeout.
@@ -146,8 +152,9 @@ mod tests {
     #[test]
     fn placeholders_are_filled_in() {
         let load = load();
-        let command =
-            template("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b} at={origin} -q{rate/10} -T{timeout}");
+        let command = template(
+            "gun -d{duration} -t {seconds} --rate={rate} {url}?a={b} at={origin} -q{rate/10} -T{timeout} {address}",
+        );
         let filled = [
             "-d20s",
             "-t",
@@ -157,10 +164,16 @@ mod tests {
             "at=http://127.0.0.1:1",
             "-q50",
             "-T60",
+            "127.0.0.1:1",
         ];
         assert_eq!(command.fill(&load)[1..], filled);
         let is_told = |words| template(words).names_the_server();
-        assert!(is_told("gun --at={url}") && is_told("gun {origin}/v1") && !is_told("gun url {rate}"));
+        assert!(
+            is_told("gun --at={url}")
+                && is_told("gun {origin}/v1")
+                && is_told("gun {address}")
+                && !is_told("gun url {rate}")
+        );
     }
 
     /// The CSV of oha is the same with and without latency correction.

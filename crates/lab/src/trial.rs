@@ -52,7 +52,7 @@ pub fn run_trial(
         ..ServerOptions::new(plan.scenario.service.clone(), ServerOptions::ANY_PORT)
     };
     let server = Server::start(options)?;
-    let load = plan.load(format!("http://{}{}", server.addr(), plan.scenario.path));
+    let load = plan.load(plan.url(server.addr(), tool));
     let mut run = ToolRun::new(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
     run.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
     let place = TrialFolder { folder, work: &work, token };
@@ -73,7 +73,7 @@ fn run_refused(
     // The log of a server that saw nothing.
     File::create(folder.join(TRUTH))?;
     let port = ClosedPort::reserve()?;
-    let load = plan.load(format!("http://{}{}", port.address, plan.scenario.path));
+    let load = plan.load(plan.url(port.address, tool));
     let mut run = ToolRun::new(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
     run.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
     let place = TrialFolder { folder, work, token };

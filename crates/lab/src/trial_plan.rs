@@ -1,11 +1,14 @@
 //! The load that each tool must offer in a scenario, and its time limit.
 
+use std::net::SocketAddr;
+
 use truetail_analysis::truth::{StreamTruth, Truth, stream_truth, truth};
 use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
-use truetail_tools::LoadSpec;
+use truetail_tools::grpc::METHOD_PATH;
+use truetail_tools::{LoadSpec, Tool};
 
 /// Users of a closed tool, as in `ab -c 10`.
 pub const USERS: u32 = 10;
@@ -46,6 +49,8 @@ pub struct TrialPlan {
     /// Time that a tool may run beyond the duration. After it the tool counts as hung and is ended. It is half a minute
     /// (three minutes for streams) plus the longest response time of the truth.
     pub grace: Nanos,
+    /// Requests are calls of gRPC.
+    pub grpc: bool,
     /// No server listens: the port of the URL refuses connections.
     pub refuses: bool,
 }
@@ -75,7 +80,16 @@ impl TrialPlan {
         let longest = truth.answered().last().copied().unwrap_or_default();
         let stream_truth = stream_truth(&scenario);
         let startup = if stream_truth.is_some() { STREAM_STARTUP_ALLOWANCE } else { STARTUP_ALLOWANCE };
-        Ok(TrialPlan { truth, stream_truth, rate, duration, grace: startup + longest, refuses: false, scenario })
+        Ok(TrialPlan {
+            truth,
+            stream_truth,
+            rate,
+            duration,
+            grace: startup + longest,
+            grpc: false,
+            refuses: false,
+            scenario,
+        })
     }
 
     /// Returns the load that a tool must offer to `url`.
@@ -88,6 +102,15 @@ impl TrialPlan {
             connections: CONNECTIONS,
             timeout: Some(self.scenario.workload.limits.timeout.unwrap_or(DEFAULT_TIMEOUT)),
             answer_tokens: self.scenario.service.stream.map(|stream| stream.content.events * stream.content.tokens),
+        }
+    }
+
+    /// Returns the URL that `tool` must send to, on a server at this address. A tool that only calls gRPC gets a method
+    /// in every plan.
+    pub(crate) fn url(&self, address: SocketAddr, tool: &dyn Tool) -> String {
+        match self.grpc || !tool.protocols().can(false) {
+            true => format!("grpc://{address}{METHOD_PATH}"),
+            false => format!("http://{address}{}", self.scenario.path),
         }
     }
 

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use truetail_model::record::Outcome;
 use truetail_run::Claims;
 
-use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
+use crate::{FailureClassifier, ParseError, ReportedRequest, ToolOutput, ToolReport};
 
 pub use crate::gatling::{GatlingLog, read_log as gatling_log};
+pub use crate::ghz::GhzResult;
 pub use crate::guidellm::GuideLlmMetrics;
 
 /// Returns an output with only standard output. Shells of Windows write line breaks as CR LF, which tools do not.
@@ -78,6 +79,16 @@ pub fn k6_outcome(status: u64, error_code: u64) -> Option<Outcome> {
 /// Parses the output of `vegeta report -type=json`.
 pub fn vegeta_report(bytes: &[u8]) -> Result<Claims, ParseError> {
     crate::vegeta::report_file(bytes)
+}
+
+/// Parses ghz's JSON.
+pub fn ghz_json(bytes: &[u8]) -> Result<GhzResult, ParseError> {
+    crate::ghz::json_result(bytes)
+}
+
+/// Parses a row of ghz's CSV, without its line break; `None` for other text.
+pub fn ghz_csv_row(row: &str, failures: &mut FailureClassifier) -> Option<ReportedRequest> {
+    crate::ghz::csv_row(row, failures)
 }
 
 /// Parses Locust's statistics as JSON. Also returns the number of requests by latency in nanoseconds.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo, ToolNotFound,
+    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, Protocols, SearchPath, Tool, ToolInfo, ToolNotFound,
     ToolOutput, ToolReport,
 };
 
@@ -20,6 +20,7 @@ pub(crate) struct KnownTool {
     parse: Parse,
     parse_with_args: Option<ParseWithArgs>,
     measures_streams: bool,
+    protocols: Protocols,
     users: fn(&LoadSpec) -> u32,
 }
 
@@ -27,11 +28,24 @@ impl KnownTool {
     /// Creates a tool that measures whole answers.
     pub(crate) const fn new(info: ToolInfo, locate: Locate, command: Command, parse: Parse) -> KnownTool {
         let users = |load: &LoadSpec| load.users;
-        KnownTool { info, locate, command, parse, parse_with_args: None, measures_streams: false, users }
+        KnownTool {
+            info,
+            locate,
+            command,
+            parse,
+            parse_with_args: None,
+            measures_streams: false,
+            protocols: Protocols::Http,
+            users,
+        }
     }
 
     pub(crate) const fn measuring_streams(self) -> KnownTool {
         KnownTool { measures_streams: true, ..self }
+    }
+
+    pub(crate) const fn speaking(self, protocols: Protocols) -> KnownTool {
+        KnownTool { protocols, ..self }
     }
 
     pub(crate) const fn with_users(self, users: fn(&LoadSpec) -> u32) -> KnownTool {
@@ -51,6 +65,10 @@ impl Tool for KnownTool {
 
     fn measures_streams(&self) -> bool {
         self.measures_streams
+    }
+
+    fn protocols(&self) -> Protocols {
+        self.protocols
     }
 
     fn users(&self, load: &LoadSpec) -> u32 {

@@ -12,6 +12,8 @@ mod ab;
 mod aiperf;
 mod autocannon;
 mod gatling;
+mod ghz;
+pub mod grpc;
 mod guidellm;
 mod h2load;
 mod hey;
@@ -48,7 +50,7 @@ pub use load::LoadSpec;
 pub use locate::{InstalledTool, SearchPath, ToolNotFound};
 pub use output::{Invocation, ToolOutput};
 pub use report::{ReportedRequest, ToolReport};
-pub use tool::{InstallHint, Tool, ToolInfo};
+pub use tool::{InstallHint, Protocols, Tool, ToolInfo};
 
 /// Returns every tool, in the order of the documentation.
 #[rustfmt::skip]
@@ -69,6 +71,8 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &oha::TOOL,
         &h2load::TOOL,
         &autocannon::TOOL,
+        &ghz::TOOL,
+        &ghz::WITHOUT_WAITING,
         &truetail::OPEN,
         &truetail::CLOSED,
         &truetail::MODEL,

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use truetail_run::ClaimedQuantile;
 
@@ -111,7 +112,7 @@ impl OutputReader {
     }
 
     /// Parses the whole file as one JSON value.
-    pub(crate) fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, ParseError> {
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&self, bytes: &'a [u8]) -> Result<T, ParseError> {
         serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 

@@ -41,6 +41,24 @@ pub struct ToolInfo {
     pub tested_version: &'static str,
 }
 
+/// Protocols that a tool can offer a load in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocols {
+    /// Requests of HTTP.
+    Http,
+    /// Calls of gRPC.
+    Grpc,
+    /// Both.
+    HttpAndGrpc,
+}
+
+impl Protocols {
+    /// Returns true if the tool can call gRPC if `grpc` is true, or else if it can send requests of HTTP.
+    pub fn can(self, grpc: bool) -> bool {
+        self == Protocols::HttpAndGrpc || (self == Protocols::Grpc) == grpc
+    }
+}
+
 /// A load tool in one mode. k6, for example, is two tools.
 pub trait Tool: Sync {
     /// Returns facts about the tool.
@@ -54,6 +72,11 @@ pub trait Tool: Sync {
     /// Returns true if the tool queries a language model and measures streams. Other tools measure whole answers.
     fn measures_streams(&self) -> bool {
         false
+    }
+
+    /// Returns the protocols that it speaks.
+    fn protocols(&self) -> Protocols {
+        Protocols::Http
     }
 
     /// Returns the number of users if the tool is a closed loop.

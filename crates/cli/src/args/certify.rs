@@ -16,8 +16,9 @@ Examples:
   truetail certify --suite --adapter my-tool.toml --html suite.html --badge suite.svg";
 
 const MORE: &str = "\
-In the command, truetail fills in {url}, {origin} (the URL without its path), {rate} (requests per second), {duration} (such \
-as 20s), {seconds} (such as 20), {timeout} (of a request, in seconds) and {rate/10} (for each of ten workers).\n\n\
+In the command, truetail fills in {url}, {origin} (the URL without its path), {address} (host and port), {rate} (requests \
+per second), {duration} (such as 20s), {seconds} (such as 20), {timeout} (of a request, in seconds) and {rate/10} (for each of \
+ten workers).\n\n\
 Exit codes: 0 the tool keeps its schedule; 4 it does not, so its percentiles cannot be trusted; 1 undecided. With --suite: 0 \
 the tool passed each situation that was tested; 3 it failed one; 4 it failed none, and one is undecided or none was tested.";
 

@@ -23,6 +23,7 @@ Examples:
   truetail lab run 02-single-hiccup
   truetail lab run 02 --tools ab,wrk,truetail --duration 12s
   truetail lab run 04 --tools k6-constant-vus --force
+  truetail lab run 02 --grpc
   truetail lab run 02 --json";
 
 /// Compare the reports of other load tools with the truth
@@ -68,6 +69,9 @@ pub(crate) struct LabRunArgs {
     /// the answers of the scenario are streams, else all others]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub tools: Vec<String>,
+    /// Run the scenario over gRPC, with the tools that call it (needs a build with the feature serve-http2)
+    #[arg(long)]
+    pub grpc: bool,
     /// Scale every time of the scenario so that it takes this long [default: the scenario's own duration]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,

@@ -113,6 +113,40 @@ fn closed_and_open_loops_are_distinguished_and_results_kept() {
     assert!(again.stdout.contains("(the truth)") && again.stdout.lines().all(|line| line.chars().count() <= 100));
 }
 
+#[test]
+fn a_tool_that_only_calls_grpc_needs_the_option() {
+    let dir = TestDir::new();
+    let refused = dir.truetail(&["lab", "run", "02", "--tools", "ab,ghz"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("ghz only calls gRPC; add --grpc"), "{refused:?}");
+    assert!(!dir.path().join("truetail-lab").exists());
+}
+
+/// The stall of [`closed_and_open_loops_are_distinguished_and_results_kept`], in calls of gRPC.
+#[cfg(feature = "serve-http2")]
+#[test]
+fn calls_go_through_a_scenario_as_requests_do() {
+    let dir = TestDir::new();
+    let scenario = dir.file("long-stall.toml", LONG_STALL);
+    let arguments = ["lab", "run", scenario, "--grpc", "--out", "here"];
+    let ran = output(alone(&dir, &[&arguments[..], &["--json"]].concat()));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let league = ran.json();
+    assert_eq!(league["scenario"], "long-stall-grpc");
+    let names: Vec<_> = league["tools"].as_array().expect("rows").iter().map(|row| row["tool"].clone()).collect();
+    assert!(names.contains(&"ghz".into()) && !names.contains(&"ab".into()), "{names:?}");
+    let open = row(&league, "truetail");
+    let closed = row(&league, "truetail-closed");
+    assert!(open["state"] == "ok" && closed["state"] == "ok", "{league}");
+    assert!(closed["arrivals_in_fault"].as_u64().is_some_and(|seen| seen <= 20), "{closed}");
+    assert!(open["arrivals_in_fault"].as_u64().is_some_and(|seen| seen >= 250), "{open}");
+    let command = std::fs::read_to_string(dir.path().join("here/long-stall-grpc/truetail/cmd.txt")).expect("a command");
+    assert!(command.contains("grpc://127.0.0.1:") && command.contains("/truetail.Echo/Call"), "{command}");
+    let refused = dir.truetail(&["lab", "run", "02", "--grpc", "--tools", "ab"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("ab does not call gRPC"), "{refused:?}");
+    let refused = dir.truetail(&["lab", "run", "06", "--grpc"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("whose answers are streams"), "{refused:?}");
+}
+
 const MODEL: &str = "name = \"model\"\nabout = \"admits nobody for half a second\"\npath = \"/v1/completions\"\n[workload]\n\
     rate = 40\nduration = \"3s\"\n[service]\nbaseline = \"2ms\"\n[service.stream]\nevents = 5\n[service.batch]\ncap = 64\n\
     prefill = \"1ms\"\nstep = \"10ms\"\nstep-per-stream = \"0ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"1s\"\n\

@@ -1,5 +1,5 @@
-//! Real servers: nginx, Go, grpc-go, Node, and an application with logins. Every answer is counted with its status, and
-//! the server's own count of its requests agrees.
+//! Real servers: nginx, Go, grpc-go, gorilla, Node, Redis, and an application with logins. Every answer is counted with
+//! its status, and the server's own count of its requests agrees.
 //!
 //! `make test-tools` installs the servers and runs these tests; `make test` leaves them out.
 
@@ -10,13 +10,16 @@ mod support;
 mod application;
 mod flows;
 mod go;
+mod go_server;
 mod grpc;
 #[path = "../../../../tests/missing.rs"]
 mod missing;
 mod nginx;
 mod node;
 mod program;
+mod redis;
 mod test_requests;
+mod websocket;
 
 use std::collections::BTreeMap;
 

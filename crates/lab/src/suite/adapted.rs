@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use truetail_tools::{
-    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo, ToolNotFound,
+    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, Protocols, SearchPath, Tool, ToolInfo, ToolNotFound,
     ToolOutput, ToolReport,
 };
 
@@ -60,6 +60,10 @@ impl Tool for WithOptions {
 
     fn measures_streams(&self) -> bool {
         self.tool.measures_streams()
+    }
+
+    fn protocols(&self) -> Protocols {
+        self.tool.protocols()
     }
 
     fn users(&self, load: &LoadSpec) -> u32 {

@@ -82,11 +82,14 @@ pub fn go_through(
     Ok(Some(row(judge(situation.question, &evidence), ran.argv)))
 }
 
+const NO_HTTP2: &str = "this build's server has no HTTP/2: cargo build --features serve-http2";
+
 /// Returns the mode of the tool for a situation, or the reason that it has no such mode.
 fn tool_for<'a>(subject: &'a Subject, situation: &Situation) -> Result<&'a dyn Tool, &'static str> {
     match situation.needs {
+        Needs::Server if !SPEAKS_HTTP2 && !subject.plain.protocols().can(false) => Err(NO_HTTP2),
         Needs::Server | Needs::ClosedPort => Ok(&*subject.plain),
-        Needs::Http2 if !SPEAKS_HTTP2 => Err("this build's server has no HTTP/2: cargo build --features serve-http2"),
+        Needs::Http2 if !SPEAKS_HTTP2 => Err(NO_HTTP2),
         Needs::Http2 => subject.http2.as_deref().ok_or("the adapter names no HTTP/2 mode of the tool"),
         Needs::Streams => subject.streams.ok_or("the adapter names no mode of the tool that measures streams"),
     }

@@ -11,7 +11,9 @@ use truetail_model::workload::LoadModelKind;
 
 use self::parse::{SAMPLES, TESTED};
 use crate::known_tool::KnownTool;
-use crate::{InstallHint, InstalledTool, Invocation, LoadSpec, SearchPath, ToolInfo, ToolNotFound, model};
+use crate::{
+    InstallHint, InstalledTool, Invocation, LoadSpec, Protocols, SearchPath, ToolInfo, ToolNotFound, grpc, model,
+};
 
 const PROGRAM: &str = "truetail";
 const RUN: &str = "run";
@@ -33,7 +35,8 @@ pub(crate) static OPEN: KnownTool = KnownTool::new(
     locate,
     |found, load, _| Ok(invocation(found, load, &open(load))),
     |output, _| parse::open(output),
-);
+)
+.speaking(Protocols::HttpAndGrpc);
 
 /// A closed loop of users that wait for their answers.
 pub(crate) static CLOSED: KnownTool = KnownTool::new(
@@ -47,7 +50,8 @@ pub(crate) static CLOSED: KnownTool = KnownTool::new(
     locate,
     |found, load, _| Ok(invocation(found, load, &format!("--model closed --users {}", load.users))),
     |output, _| parse::closed(output),
-);
+)
+.speaking(Protocols::HttpAndGrpc);
 
 /// An open loop against a language model, whose answers are streams.
 pub(crate) static MODEL: KnownTool = KnownTool::new(
@@ -68,9 +72,18 @@ pub(crate) static MODEL: KnownTool = KnownTool::new(
 )
 .measuring_streams();
 
+fn is_grpc(load: &LoadSpec) -> bool {
+    load.url.starts_with("grpc://")
+}
+
 fn open(load: &LoadSpec) -> String {
     let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
-    format!("-r {} -c {} --drain {drain}", load.rate.as_per_second(), load.connections)
+    let rate = load.rate.as_per_second();
+    match is_grpc(load) {
+        // Calls share a connection.
+        true => format!("-r {rate} --drain {drain}"),
+        false => format!("-r {rate} -c {} --drain {drain}", load.connections),
+    }
 }
 
 /// Locates the current program if it is truetail, or else the one on the path. Python may run this code too.
@@ -86,9 +99,13 @@ fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
 }
 
 fn invocation(found: &InstalledTool, load: &LoadSpec, model: &str) -> Invocation {
-    let invocation = Invocation::new(found, "run").arg(&load.url).words(&format!("-d {} {model}", load.duration));
+    let invocation = Invocation::new(found, "run")
+        .arg(&load.url)
+        .words_if(is_grpc(load).then(|| format!("--proto {}", grpc::FILE)))
+        .words(&format!("-d {} {model}", load.duration));
     let invocation = invocation
         .words_if(load.timeout.map(|timeout| format!("--timeout {timeout}")))
         .words(&format!("--json --quiet --out {RUN}"));
-    Invocation { outputs: vec![(SAMPLES, format!("{RUN}/{SAMPLES}"))], ..invocation }
+    let inputs = is_grpc(load).then(|| (grpc::FILE.to_owned(), grpc::PROTO.to_owned())).into_iter().collect();
+    Invocation { inputs, outputs: vec![(SAMPLES, format!("{RUN}/{SAMPLES}"))], ..invocation }
 }

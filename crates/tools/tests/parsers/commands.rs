@@ -53,6 +53,40 @@ fn without_a_timeout_each_tool_keeps_its_own() {
 }
 
 #[test]
+fn ghz_calls_the_method_of_the_url_at_a_rate_with_and_without_waiting() {
+    let load = LoadSpec { url: "grpc://127.0.0.1:8080/truetail.Echo/Call".to_owned(), ..busy() };
+    for (tool, workers) in [("ghz", "-c 50"), ("ghz-async", "--async")] {
+        let invocation = command(tool, &load).expect("a command line");
+        let line = format!(
+            "--insecure --proto echo.proto --call truetail.Echo/Call -d {{}} --rps 1000 {workers} -n 2500 -O json \
+             -o result.json -t 1500ms 127.0.0.1:8080"
+        );
+        assert_eq!(invocation.args.join(" "), line);
+        assert!(input(&invocation, "echo.proto").contains("service Echo"));
+        let half = LoadSpec { rate: Rate::per_second(0.5).expect("a rate"), ..load.clone() };
+        let error = command(tool, &half).expect_err("half a call");
+        assert_eq!(
+            error,
+            format!("{tool} cannot offer this: its --rps takes a whole number of calls per second, not 0.5")
+        );
+    }
+}
+
+#[test]
+fn truetail_gets_the_schema_of_a_method() {
+    let load = LoadSpec { url: "grpc://127.0.0.1:8080/truetail.Echo/Call".to_owned(), ..busy() };
+    for tool in ["truetail", "truetail-closed"] {
+        let invocation = command(tool, &load).expect("a command line");
+        assert!(
+            invocation.args.join(" ").contains("/truetail.Echo/Call --proto echo.proto -d 2500ms"),
+            "{invocation:?}"
+        );
+        assert!(input(&invocation, "echo.proto").contains("rpc Call"));
+        assert!(command(tool, &busy()).expect("a command line").inputs.is_empty());
+    }
+}
+
+#[test]
 fn wrk2_takes_whole_rates_only() {
     let load = LoadSpec { rate: Rate::per_second(12.5).expect("a rate"), ..busy() };
     let error = command("wrk2", &load).expect_err("half a request");

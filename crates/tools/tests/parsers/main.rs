@@ -3,5 +3,6 @@
 mod captures;
 mod commands;
 mod computed;
+mod ghz;
 mod properties;
 mod support;

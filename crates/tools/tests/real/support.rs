@@ -12,7 +12,7 @@ use truetail_model::service::Service;
 use truetail_model::time::{Nanos, Rate};
 use truetail_server::{Server, ServerOptions, ServerTruth};
 use truetail_tools::{
-    InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolOutput, ToolReport, by_name,
+    InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolOutput, ToolReport, by_name, grpc,
 };
 
 use crate::missing::{missing, missing_everywhere};
@@ -51,7 +51,7 @@ pub(crate) fn locate(name: &str) -> Option<(&'static dyn Tool, InstalledTool)> {
 pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Observation> {
     let (tool, found) = locate(name)?;
     let server = Server::start(ServerOptions::new(service, SocketAddr::from(([127, 0, 0, 1], 0)))).expect("a server");
-    let load = load(server.addr(), duration);
+    let load = load(tool, server.addr(), duration);
     let output = leave(tool, &found, &load);
     let report = tool.parse(&output, &load).unwrap_or_else(|error| panic!("{error}\n{}", told(&output)));
     Some(Observation { report, truth: server.stop() })
@@ -63,13 +63,15 @@ pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<ToolReport
     let taken = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     taken.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port");
     let address = taken.local_addr().expect("its address").as_socket().expect("an IP address");
-    let load = load(address, duration);
+    let load = load(tool, address, duration);
     Some(tool.parse(&leave(tool, &found, &load), &load))
 }
 
-fn load(address: SocketAddr, duration: Nanos) -> LoadSpec {
+fn load(tool: &dyn Tool, address: SocketAddr, duration: Nanos) -> LoadSpec {
+    let is_http = tool.protocols().can(false);
+    let path = if is_http { "/api" } else { grpc::METHOD_PATH };
     LoadSpec {
-        url: format!("http://{address}/api"),
+        url: format!("http://{address}{path}"),
         rate: Rate::per_second(RATE).expect("a rate"),
         duration,
         users: USERS,

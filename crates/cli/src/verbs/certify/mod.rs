@@ -34,7 +34,8 @@ const USUAL_DURATION: Nanos = Nanos::from_secs(20);
 /// Runs the command through all scenarios and prints the certificate.
 ///
 /// # Errors
-/// If the command has no `{url}` or `{origin}` or is not found, no server can be started, or files cannot be written.
+/// If the command has no `{url}`, `{origin}` or `{address}`, or is not found, no server can be started, or files cannot
+/// be written.
 pub(super) fn certify(args: CertifyArgs) -> Result<ExitCode> {
     if args.suite {
         return suite::suite(&args);
@@ -42,7 +43,7 @@ pub(super) fn certify(args: CertifyArgs) -> Result<ExitCode> {
     let command = CommandTemplate::new(args.command.clone());
     if !command.names_the_server() {
         return Err(usage_error(
-            "the command has no {url}, so it would not reach the server; write {url} where the URL belongs, or {origin}",
+            "the command has no {url}, so it would not reach the server; write {url} where the URL belongs, or {origin} or {address}",
         ));
     }
     let found = command.locate(&SearchPath::from_env()).map_err(runtime_error)?;

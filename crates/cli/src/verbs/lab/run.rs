@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use truetail_analysis::league::ToolState;
 use truetail_engine::host;
 use truetail_lab::{CancelToken, LabRunner, ToolEntry, TrialPlan};
+use truetail_server::SPEAKS_HTTP2;
 use truetail_tools::{SearchPath, Tool};
 
 use super::progress;
@@ -25,7 +26,7 @@ const PARENT: &str = "truetail-lab";
 /// If the scenario or a tool does not exist, no server starts, results cannot be written, or no tool gave a result.
 pub(super) fn run(args: LabRunArgs) -> Result<ExitCode> {
     let plan = plan(&args)?;
-    let tools = named(&args.tools, plan.stream_truth.is_some())?;
+    let tools = named(&args.tools, &plan)?;
     // The server holds one connection for each connection of a tool. The tools inherit the limit.
     let _ = host::raise_open_file_limit();
     let folder = folder(&args, &plan)?;
@@ -45,19 +46,27 @@ pub(super) fn run(args: LabRunArgs) -> Result<ExitCode> {
     steps.end_with(ended)
 }
 
-/// Returns the named tools in registry order. Without names, returns all that measure streams, or all that do not.
-fn named(names: &[String], streams: bool) -> Result<Vec<&'static dyn Tool>> {
+/// Returns the named tools in registry order. Without names, returns all that speak the protocol of the plan and
+/// measure what it answers.
+fn named(names: &[String], plan: &TrialPlan) -> Result<Vec<&'static dyn Tool>> {
     let known = truetail_tools::names();
     for name in names.iter().map(|name| name.trim()) {
         if !known.contains(&name) {
             return Err(usage_error(format!("unknown tool '{name}'; the tools are {}", known.join(", "))));
         }
     }
+    let streams = plan.stream_truth.is_some();
+    let can = |tool: &dyn Tool| tool.protocols().can(plan.grpc);
     let wanted = |tool: &&dyn Tool| match names.is_empty() {
-        true => tool.measures_streams() == streams,
+        true => can(*tool) && tool.measures_streams() == streams,
         false => names.iter().any(|name| name.trim() == tool.name()),
     };
-    Ok(truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect())
+    let tools: Vec<_> = truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect();
+    match tools.iter().find(|tool| !can(**tool)).map(|tool| tool.name()) {
+        None => Ok(tools),
+        Some(name) if plan.grpc => Err(usage_error(format!("{name} does not call gRPC; leave out --grpc"))),
+        Some(name) => Err(usage_error(format!("{name} only calls gRPC; add --grpc"))),
+    }
 }
 
 /// Returns true if the tool was asked for and succeeded, now or earlier.
@@ -90,7 +99,24 @@ fn plan(args: &LabRunArgs) -> Result<TrialPlan> {
         Some(duration) => scenario.scaled_to(duration).map_err(usage_error)?,
         None => scenario,
     };
-    TrialPlan::new(scenario).map_err(usage_error)
+    let plan = TrialPlan::new(scenario).map_err(usage_error)?;
+    if args.grpc { over_grpc(plan) } else { Ok(plan) }
+}
+
+/// Makes calls of the requests of a plan. Its results go to a folder of their own.
+fn over_grpc(mut plan: TrialPlan) -> Result<TrialPlan> {
+    if !SPEAKS_HTTP2 {
+        return Err(usage_error(
+            "this build's server does not answer gRPC; build truetail with: cargo build --release --features serve-http2",
+        ));
+    }
+    if plan.stream_truth.is_some() {
+        return Err(usage_error("--grpc does not fit a scenario whose answers are streams; leave one out"));
+    }
+    plan.grpc = true;
+    plan.scenario.name.push_str("-grpc");
+    plan.scenario.about.push_str(" (over gRPC)");
+    Ok(plan)
 }
 
 /// Creates the folder of the scenario and returns it. A run of another duration has a different folder, so that a short

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Compares truetail with redis-benchmark on a real Redis: bench/redis.py --help.
+
+    cargo build --release -p truetail -p truetail-bench && tools/install.sh redis && bench/redis.py
+
+Redis runs on processor 0, and each client, with one thread, on processor 1. GET of a value of 5 bytes.
+
+closed   As many requests in flight for both: 50 connections with 1 each, and 1 connection with 16 (redis-benchmark -P 16). Printed are
+         replies a second, and the CPU time of the client for each.
+rate     truetail sends 50,000/s on a schedule. redis-benchmark has no rate, so it runs closed with each number of connections, and the one
+         with the rate nearest to 50,000/s is compared. Printed is the CPU time of the client for each reply.
+
+Clients take turns, in random order in each round, and only ratios of medians mean something: the machine is shared, and everything on it becomes slower
+or faster from one minute to the next. The load of the machine is printed, and the table is worth little if others compute beside it. `--json FILE`
+writes every run.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import machine
+
+RATE = 50_000
+CONNECTIONS = [1, 2, 4, 8, 16, 50]
+VALUE = "value"
+
+
+class Redis:
+    def __init__(self, folder):
+        self.port = free_port()
+        command = [need("redis-server"), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=machine.pinned(machine.SERVER_CPU))
+        time.sleep(0.5)
+        if self.process.poll() is not None:
+            sys.exit(f"redis-server does not start on port {self.port}")
+        self.cli("set", "key:1", VALUE)
+
+    def cli(self, *words):
+        return subprocess.run([need("redis-cli"), "-p", str(self.port), *words], capture_output=True, text=True, check=True).stdout
+
+    def counted(self):
+        found = re.search(r"cmdstat_get:calls=(\d+)", self.cli("info", "commandstats"))
+        return int(found.group(1)) if found else 0
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def need(name):
+    return machine.program(name) or sys.exit(f"{name} is missing; to install it: tools/install.sh redis")
+
+
+def truetail(server, seconds, *load):
+    return [machine.TARGET / "truetail", "run", f"redis://127.0.0.1:{server.port}", "--threads", 1, "--command", "GET key:1", "-d", f"{seconds}s",
+            "--json", "--quiet", "--no-save", "--no-preflight", *load]
+
+
+def redis_benchmark(server, connections, requests, *more):
+    return [need("redis-benchmark"), "-p", server.port, "-c", connections, "-n", requests, "-q", *more, "GET", "key:1"]
+
+
+def once(server, command):
+    """Replies that Redis counted, and what they cost the client."""
+    before = server.counted()
+    result = machine.measured(command)
+    if result["exit"] not in (0, 4):
+        sys.exit(f"{command[0]} failed: {result['err']}")
+    replies = server.counted() - before
+    return {"replies": replies, "per_second": replies / result["wall_s"], "us": result["cpu_s"] / replies * 1e6, "preemptions": result["preemptions"]}
+
+
+def requests_for(server, connections, seconds, *more):
+    """As many requests as redis-benchmark makes in this time."""
+    found = once(server, redis_benchmark(server, connections, 100_000, *more))
+    return max(50_000, int(found["per_second"] * seconds))
+
+
+def in_turns(rounds, server, commands):
+    """Each command in each round, in random order: its runs by name."""
+    runs = {name: [] for name in commands}
+    for number in range(rounds):
+        for name in random.sample(list(commands), len(commands)):
+            runs[name].append(once(server, commands[name]))
+        print(f"  round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+    return runs
+
+
+def median(runs, key):
+    return statistics.median(run[key] for run in runs)
+
+
+def print_table(title, runs, ours):
+    print(f"\n{title}\n  {'client':34}{'replies/s':>12}{'CPU, us a reply':>17}")
+    for name, found in runs.items():
+        print(f"  {name:34}{median(found, 'per_second'):>12,.0f}{median(found, 'us'):>17.2f}")
+    theirs = next(name for name in runs if name != ours)
+    ratio = lambda key: median(runs[ours], key) / median(runs[theirs], key)
+    print(f"  {ours} / {theirs}: replies/s {ratio('per_second'):.2f}, CPU {ratio('us'):.2f}")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--seconds", type=int, default=4, help="length of a run")
+    options.add_argument("--json", metavar="FILE")
+    asked = options.parse_args()
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        server = Redis(folder)
+        try:
+            for title, users, theirs in [("closed, 50 connections", ["--users", 50, "-c", 50], (50,)), ("closed, 1 connection, 16 in flight", ["--users", 16, "-c", 1], (1, "-P", 16))]:
+                number = requests_for(server, theirs[0], asked.seconds, *theirs[1:])
+                commands = {"truetail": truetail(server, asked.seconds, "--model", "closed", *users), "redis-benchmark": redis_benchmark(server, theirs[0], number, *theirs[1:])}
+                found[title] = in_turns(asked.rounds, server, commands)
+                print_table(title, found[title], "truetail")
+            rates = {connections: requests_for(server, connections, 1) for connections in CONNECTIONS}
+            nearest = min(rates, key=lambda connections: abs(rates[connections] - RATE))
+            title = f"{RATE:,}/s"
+            commands = {f"truetail -r {RATE} -c {nearest}": truetail(server, asked.seconds, "-r", RATE, "-c", nearest),
+                        f"redis-benchmark -c {nearest}": redis_benchmark(server, nearest, rates[nearest] * asked.seconds)}
+            found[title] = in_turns(asked.rounds, server, commands)
+            print_table(title, found[title], next(iter(commands)))
+        finally:
+            server.process.kill()
+            server.process.wait()
+    load = os.getloadavg()[0]
+    print(f"\nload average {load:.1f} on {os.cpu_count()} processors; {'others computed beside it' if load > 2.5 else 'server and client only'}")
+    if asked.json:
+        Path(asked.json).write_text(json.dumps({"load_average": load, "runs": found}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

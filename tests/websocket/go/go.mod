@@ -1,0 +1,5 @@
+module truetail-websocket-go
+
+go 1.25.0
+
+require github.com/gorilla/websocket v1.5.3
