@@ -17,7 +17,7 @@ pub(super) fn outcome(status: &str, error: &str, failures: &mut FailureClassifie
         ("DeadlineExceeded", _) => Outcome::TimedOut,
         ("Unavailable" | "Canceled", _) if says(&CUT_OFF) => Outcome::InFlightAtEnd,
         ("Unavailable", _) if says(&WITHOUT_ANSWER) => failures.classify(error),
-        (_, Some(status)) => Outcome::Response { status: status.recorded() },
+        (_, Some(status)) => Outcome::response(status.recorded()),
         (_, None) => failures.classify(if error.is_empty() { status } else { error }),
     }
 }

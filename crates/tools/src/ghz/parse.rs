@@ -189,7 +189,7 @@ fn csv(reader: OutputReader, output: &ToolOutput) -> Result<ToolReport, ParseErr
     for (line, row) in numbered_lines(&text).filter(|(_, row)| !row.trim().is_empty() && *row != HEADER) {
         requests.push(reader.require(line, "duration, status and error", csv_row(row, &mut failures))?);
     }
-    let failed = requests.iter().filter(|request| request.outcome != Outcome::Response { status: 200 }).count() as u64;
+    let failed = requests.iter().filter(|request| request.outcome != Outcome::response(200)).count() as u64;
     let report = ToolReport::from_requests(LatencyFrom::Send, requests, failed);
     Ok(ToolReport { notes: failures.notes(), ..report }.with_computed_quantiles())
 }
