@@ -56,7 +56,7 @@ fn table(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportE
         match ghz_csv_row(line, &mut failures) {
             Some(one) => {
                 rows += 1;
-                failed += u64::from(one.outcome != Outcome::Response { status: 200 });
+                failed += u64::from(one.outcome != Outcome::response(200));
                 sink(&request(&one, None));
             }
             None => leave_out(&mut damage, || (place, "not a duration, a status and an error".to_owned())),

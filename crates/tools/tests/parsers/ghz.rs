@@ -36,12 +36,12 @@ fn each_name_of_a_status_is_known() {
     for (name, status) in NAMES.into_iter().zip(GrpcStatus::all()) {
         let expected = match name {
             "DeadlineExceeded" => Outcome::TimedOut,
-            _ => Outcome::Response { status: status.recorded() },
+            _ => Outcome::response(status.recorded()),
         };
         let error = if name == "OK" { "" } else { "rpc error" };
         assert_eq!(outcome(&format!("1.00,{name},{error}"), &mut failures), expected, "{name}");
     }
-    assert_eq!(outcome("1.00,Code(42),rpc error", &mut failures), Outcome::Response { status: 1002 });
+    assert_eq!(outcome("1.00,Code(42),rpc error", &mut failures), Outcome::response(1002));
     assert!(failures.notes().is_empty());
     let mut failures = FailureClassifier::default();
     outcome("1.00,,a new error", &mut failures);
@@ -53,7 +53,7 @@ fn each_name_of_a_status_is_known() {
 fn an_error_of_the_client_is_no_answer() {
     let mut failures = FailureClassifier::default();
     for (text, expected) in [
-        ("no room, \"100%\" full", Outcome::Response { status: 1014 }),
+        ("no room, \"100%\" full", Outcome::response(1014)),
         (
             "connection error: desc = \"transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused\"",
             Outcome::ConnectFailed(Cause::Refused),

@@ -33,7 +33,7 @@ fn calls_that_the_service_refuses_are_failed_in_ghz_and_not_in_its_percentiles()
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
     let Some(Observation { report, .. }) = run("ghz", service, Nanos::from_secs(2)) else { return };
-    let refused = report.requests.iter().filter(|one| one.outcome == Outcome::Response { status: 1014 }).count();
+    let refused = report.requests.iter().filter(|one| one.outcome == Outcome::response(1014)).count();
     assert_eq!((refused, report.claims.failed, report.claims.measured), (20, Some(20), Some(DUE - 20)));
 }
 
