@@ -19,7 +19,7 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 pub use facts::{
-    ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, ClockFacts, CpuContention, CpuTime, EarlyEnd, EndClock,
+    ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, ClockFacts, CpuContention, CpuTime, DialectFile, EarlyEnd, EndClock,
     EventMark, EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap,
     GeneratorStats, GrpcBooks, GrpcConfig, GrpcKind, HeaderPlace, HeaderRow, HeaderValue, HostInfo, Http2Config,
     Http2Stats, KeptHeader, KeptHeaders, LONGEST_PAUSES, LlmApi, LlmFacts, MAX_FAILED_ANSWERS, MAX_HEADER_VALUES,

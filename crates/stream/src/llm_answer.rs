@@ -102,7 +102,7 @@ impl LlmAnswer {
             self.error(facts);
             return;
         }
-        let Some((chunk, data)) = read_event(options.api, event.data, event.is_whole()) else {
+        let Some((chunk, data)) = read_event(options, event.data, event.is_whole()) else {
             // Some servers send blank events to keep the connection open.
             if event.data.trim_ascii().is_empty() {
                 facts.other_events += 1;
@@ -136,7 +136,7 @@ impl LlmAnswer {
         if !event.is_whole() {
             self.usage = None;
         }
-        chunk.usage.into_iter().for_each(|usage| self.counted(usage));
+        chunk.usage.into_iter().for_each(|usage| self.counted(usage, chunk.has_no_output_count));
     }
 
     /// Removes the content of an event that repeats it, unless it has more tokens than before.
@@ -166,11 +166,16 @@ impl LlmAnswer {
         self.choices.uncertain = Choices::all();
     }
 
-    fn counted(&mut self, usage: Usage) {
+    fn counted(&mut self, usage: Usage, has_no_output_count: bool) {
         let AnswerMarks { has_content_since_usage, has_wrong_usage, .. } = &mut self.marks;
         let input = usage.input.or(self.usage.and_then(|before| before.input));
         let cached = usage.cached.or(self.usage.and_then(|before| before.cached));
         let usage = Usage { input, cached, ..usage };
+        if has_no_output_count {
+            let before = self.usage.unwrap_or_default();
+            self.usage = Some(Usage { input, cached, ..before });
+            return;
+        }
         let before = self.usage.replace(usage).filter(|before| before.output > 0 && *has_content_since_usage);
         *has_wrong_usage |= before.is_some_and(|before| usage.output <= before.output);
         *has_content_since_usage = false;

@@ -26,10 +26,7 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     let added: Vec<String> = closing(args).iter().cloned().chain(args.traces.placeholder()).collect();
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
-    let specs = match args.streams.llm {
-        Some(llm) => ask_for_streams(specs, llm.api(), args.streams.cache_bust)?,
-        None => specs,
-    };
+    let specs = ask_for_streams(specs, &args.streams)?;
     let data = data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: order(args) });
     let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;

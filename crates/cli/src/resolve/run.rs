@@ -8,7 +8,7 @@ use truetail_flow::{FlowRun, Flows};
 use truetail_run::{EndClock, GrpcKind};
 
 use super::{
-    checks, flow, generator, grpc, kept_headers, load, messages, replay, request, rows, server_timing, stream, stripe,
+    checks, flow, generator, grpc, kept_headers, load, messages, recognise, replay, request, rows, server_timing, stream, stripe,
     tls, trace,
 };
 use crate::args::live::LiveArgs;
@@ -124,6 +124,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let guided = script.as_ref().and_then(ReadScript::guided);
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
+    let of_api = recognise::recognise(&mut args)?;
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
@@ -136,7 +137,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     Scrapers::check(&args.scrapes)?;
     let events = events::events(&args.events)?;
-    vllm::check(&args.vllm, args.streams.llm.is_some())?;
+    vllm::check(&args.vllm, args.streams.reads_llm())?;
     let timing = generator::timing(&args)?;
     let made_by = [("--flow", flows.is_some()), ("--replay", replay.is_some()), ("--script", script.is_some())];
     stream::refuse_cache_bust(
@@ -182,7 +183,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let of_messages = messages::notes(&args);
     let stamps = messages::stamps(&args);
-    let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).chain(of_messages).collect();
+    let notes = tls::notes(&args).into_iter().chain(of_api).chain(of_replay).chain(of_rows).chain(of_messages).collect();
     let script = Script::load(&args, script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);

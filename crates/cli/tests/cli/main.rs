@@ -40,6 +40,7 @@ mod k8s;
 mod kept_headers;
 mod lab;
 mod llm;
+mod llm_dialects;
 mod load;
 mod mcp;
 mod messages;

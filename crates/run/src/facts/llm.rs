@@ -28,10 +28,12 @@ pub enum LlmApi {
     Llamacpp,
     /// `/generate` of SGLang.
     Sglang,
+    /// A dialect that a file describes: [`LlmFacts::dialect`].
+    Described,
 }
 
 impl LlmApi {
-    /// All formats.
+    /// All formats that truetail knows.
     pub const ALL: [LlmApi; 9] = [
         LlmApi::OpenaiChat,
         LlmApi::OpenaiCompletions,
@@ -73,6 +75,8 @@ impl LlmApi {
             | LlmApi::Tgi
             | LlmApi::Llamacpp
             | LlmApi::Sglang => &[STREAM],
+            // Its file has the members.
+            LlmApi::Described => &[],
         }
     }
 
@@ -88,8 +92,22 @@ impl LlmApi {
             LlmApi::Tgi => "tgi",
             LlmApi::Llamacpp => "llamacpp",
             LlmApi::Sglang => "sglang",
+            LlmApi::Described => "described",
         }
     }
+}
+
+/// A file that describes a dialect (`--llm-dialect`).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DialectFile {
+    /// Name of the file.
+    pub file: String,
+    /// Text of the file.
+    pub toml: String,
+}
+
+fn is_false(truth: &bool) -> bool {
+    !truth
 }
 
 /// Events of language models, and token counts of their servers. Times are [`StreamTime`](crate::StreamTime)s.
@@ -97,6 +115,12 @@ impl LlmApi {
 pub struct LlmFacts {
     /// Format of the answers.
     pub api: LlmApi,
+    /// File that describes it, with [`LlmApi::Described`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<DialectFile>,
+    /// The format was recognised by an answer before the load (`--llm auto`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recognised: bool,
     /// Events with content: a part of a text, of reasoning, or of a tool call.
     pub content_events: u64,
     /// Content events that have only reasoning.
@@ -294,6 +318,8 @@ impl LlmFacts {
     pub fn new(api: LlmApi, objectives: Vec<String>) -> LlmFacts {
         LlmFacts {
             api,
+            dialect: None,
+            recognised: false,
             content_events: 0,
             reasoning_events: 0,
             other_events: 0,
@@ -324,7 +350,13 @@ impl LlmFacts {
     pub(super) fn is_alike(&self, other: &LlmFacts) -> bool {
         let objectives = |facts: &LlmFacts| facts.slo.as_ref().map(|slo| slo.objectives.clone());
         let tokenizer = |facts: &LlmFacts| facts.by_client.as_ref().map(|client| client.sha256.clone());
-        self.api == other.api && objectives(self) == objectives(other) && tokenizer(self) == tokenizer(other)
+        self.api == other.api
+            && self.toml() == other.toml()
+            && objectives(self) == objectives(other) && tokenizer(self) == tokenizer(other)
+    }
+
+    fn toml(&self) -> Option<&str> {
+        self.dialect.as_ref().map(|dialect| dialect.toml.as_str())
     }
 
     /// Adds the facts of another part of the run. Sums saturate, since files may hold any counts.

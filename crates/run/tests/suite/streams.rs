@@ -3,7 +3,7 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, Run, SloCounts, StreamDetail, StreamFacts,
+    DialectFile, Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, Run, SloCounts, StreamDetail, StreamFacts,
     StreamFindings, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
 };
 
@@ -52,6 +52,8 @@ pub fn with_llm(mut run: Run) -> Run {
         streams.times.get_mut(time).record_n(Nanos(value), count);
     }
     let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["ttft < 1s".to_owned()]);
+    llm.dialect = Some(DialectFile { file: "own.toml".to_owned(), toml: "text = 'a'".to_owned() });
+    llm.recognised = true;
     llm.content_events = 2 * complete;
     llm.other_events = streams.events - llm.content_events;
     llm.tokens = TokenCounts {
