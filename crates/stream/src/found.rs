@@ -60,8 +60,7 @@ impl StreamResults {
             stamps: options.stamps.clone(),
             llm: options.llm.as_ref().map(|llm| LlmFacts {
                 by_client: llm.tokenizer.as_ref().map(Tokenizer::no_tokens),
-                dialect: llm.dialect.as_ref().map(|dialect| dialect.source().clone()),
-                recognised: llm.is_recognised,
+                reading: llm.reading(),
                 ..LlmFacts::new(llm.api, objectives(&llm.slo))
             }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },

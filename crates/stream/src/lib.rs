@@ -6,7 +6,7 @@
 //! | `options` | options, and the rule that tells which answers are streams |
 //! | `open_stream` | the clocks of one answer |
 //! | `chunk` | the meaning of one event of a language model |
-//! | `dialect/` | the readers of such an event, a file for each dialect, and one by the paths of a description, without I/O |
+//! | `dialect/` | the readers of such an event, without I/O: a file for each dialect, and one for described dialects |
 //! | `chunk_text` | the text of such an event, for a tokenizer |
 //! | `llm_answer` | one answer of a language model: its content, its tokens, its objectives |
 //! | `tokenizer` | tokens as the client counts them; a cargo feature |
@@ -49,7 +49,7 @@ pub use chunk::{Choices, Chunk, Usage};
 pub use dialect::{DescribedDialect, read_chunk};
 pub use event_parser::{EventParser, MAX_DATA_BYTES, ServerSentEvent};
 pub use items::ItemStreams;
-pub use options::{LlmOptions, StreamOptions};
+pub use options::{AskedPrompts, LlmOptions, StreamOptions};
 pub use recognise::{FirstAnswer, Recognised, first_answer};
 pub use slo::Objective;
 pub use stream_run::StreamRun;

@@ -59,6 +59,8 @@ struct AnswerMarks {
 /// End of an answer, with its intended start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnswerEnd {
+    /// Row of the request.
+    pub(crate) row: u32,
     pub(crate) outcome: Outcome,
     pub(crate) head: Head,
     pub(crate) is_complete: bool,
@@ -305,6 +307,7 @@ impl LlmAnswer {
         }
         let Some(facts) = &mut found.llm else { return };
         self.count_tokens(per_token, by_client, facts);
+        self.count_prompt(ended.row, options, facts);
         facts.finish.count(self.finish);
         if let Some(slo) = &mut facts.slo {
             self.count_objectives(per_token, ended, options, slo);
@@ -345,6 +348,15 @@ impl LlmAnswer {
         tokens.hidden_reasoning = tokens.hidden_reasoning.saturating_add(hidden);
         tokens.cached_input = tokens.cached_input.saturating_add(usage.cached.unwrap_or(0));
         tokens.with_cached += u64::from(usage.cached.is_some());
+    }
+
+    /// Compares the server's counts with the lengths that a prompt was made for.
+    fn count_prompt(&self, row: u32, options: &LlmOptions, facts: &mut LlmFacts) {
+        let asked = options.asked.as_ref().and_then(|asked| asked.lengths.get(row as usize));
+        let counted = self.usage().and_then(|usage| Some((usage.input?, usage.output)));
+        if let (Some(prompts), Some(asked), Some(counted)) = (&mut facts.reading.prompts, asked, counted) {
+            prompts.add(*asked, counted);
+        }
     }
 
     /// Returns the number of tokens that came with the content; `None` if it is unknown. Reasoning that was not sent

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
-use truetail_run::{LlmApi, StampBooks, StreamKind};
+use truetail_run::{LlmApi, LlmReading, PromptFacts, StampBooks, StreamKind};
 
 use crate::dialect::DescribedDialect;
 use crate::event_parser::MAX_DATA_BYTES;
@@ -29,6 +29,15 @@ pub struct StreamOptions {
     pub llm: Option<LlmOptions>,
 }
 
+/// Lengths of made prompts and their answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AskedPrompts {
+    /// The lengths as the user wrote them.
+    pub name: String,
+    /// By row: input and output tokens that were asked for.
+    pub lengths: Vec<(u32, u32)>,
+}
+
 /// Options for answers of language models.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LlmOptions {
@@ -44,17 +53,25 @@ pub struct LlmOptions {
     pub slo: Vec<Objective>,
     /// Counts the tokens of answers whose tokens the server does not count.
     pub tokenizer: Option<Tokenizer>,
+    /// Lengths that prompts were made for.
+    pub asked: Option<Arc<AskedPrompts>>,
 }
 
 impl LlmOptions {
     /// Options for this form and these objectives, without a tokenizer.
     pub fn new(api: LlmApi, slo: Vec<Objective>) -> LlmOptions {
-        LlmOptions { api, dialect: None, is_recognised: false, must_finish: false, slo, tokenizer: None }
+        LlmOptions { api, dialect: None, is_recognised: false, must_finish: false, slo, tokenizer: None, asked: None }
     }
 
     /// Options for a dialect that a file describes.
     pub fn described(dialect: DescribedDialect, slo: Vec<Objective>) -> LlmOptions {
         LlmOptions { dialect: Some(Arc::new(dialect)), ..LlmOptions::new(LlmApi::Described, slo) }
+    }
+
+    pub(crate) fn reading(&self) -> LlmReading {
+        let dialect = self.dialect.as_ref().map(|dialect| dialect.source().clone());
+        let prompts = self.asked.as_ref().map(|asked| PromptFacts::new(asked.name.clone()));
+        LlmReading { api: self.api, dialect, recognised: self.is_recognised, prompts }
     }
 
     /// Returns the kind of event.

@@ -75,6 +75,32 @@ impl FirstAnswer {
         !self.body.is_empty()
     }
 
+    /// Returns the tokens of the request by the server's count; `None` if it does not count them.
+    ///
+    /// # Errors
+    /// What the answer is, if it is no stream, with its beginning, which is foreign text.
+    pub fn input_tokens(&self, options: &StreamOptions) -> Result<Option<u64>, String> {
+        if self.status != 200 {
+            return Err(format!("the answer has status {}{}", self.status, self.quoted()));
+        }
+        let Some(llm) = options.llm.as_ref().filter(|_| options.is_stream(self.status, &self.fields)) else {
+            return Err(self.not_a_stream());
+        };
+        let mut input = None;
+        self.feed(options.kind, &mut |event| {
+            let chunk = read_event(llm, event.data, event.is_whole());
+            input = chunk.and_then(|(chunk, _)| chunk.usage?.input).or(input);
+        });
+        Ok(input)
+    }
+
+    fn feed(&self, kind: StreamKind, take: &mut impl FnMut(ServerSentEvent<'_>)) {
+        match kind {
+            StreamKind::Lines => LineParser::default().feed(&self.body, take),
+            _ => EventParser::new().feed(&self.body, take),
+        }
+    }
+
     /// Returns the only API by which the answer has content.
     ///
     /// # Errors
@@ -84,21 +110,20 @@ impl FirstAnswer {
             return Err(format!("the answer has status {}{}", self.status, self.quoted()));
         }
         let readings = LlmApi::ALL.map(|api| (api, self.read(api)));
-        let fitting: Vec<_> =
-            readings.iter().filter_map(|(api, reading)| Some((*api, (*reading)?))).collect();
+        let fitting: Vec<_> = readings.iter().filter_map(|(api, reading)| Some((*api, (*reading)?))).collect();
         let Some((_, any)) = fitting.first() else { return Err(self.not_a_stream()) };
         if any.events == 0 {
             return Err(format!("the answer is a stream without an event{}", self.quoted()));
         }
         let with_content: Vec<_> = fitting.iter().filter(|(_, reading)| reading.content > 0).collect();
         match with_content[..] {
-            [(api, reading)] => {
-                Ok(Recognised { api: *api, events: reading.events, not_understood: reading.unknown })
-            }
+            [(api, reading)] => Ok(Recognised { api: *api, events: reading.events, not_understood: reading.unknown }),
             [] if fitting.iter().any(|(_, reading)| reading.errors > 0) => {
                 Err(format!("the answer reports an error{}", self.quoted()))
             }
-            [] => Err(format!("no event of the {} in the answer has content that is known{}", any.events, self.quoted())),
+            [] => {
+                Err(format!("no event of the {} in the answer has content that is known{}", any.events, self.quoted()))
+            }
             _ => {
                 let names: Vec<_> = with_content.iter().map(|(api, _)| api.name()).collect();
                 Err(format!("the answer may be that of {}{}", names.join(" or "), self.quoted()))
@@ -129,10 +154,7 @@ impl FirstAnswer {
                 None => reading.unknown += 1,
             }
         };
-        match options.kind {
-            StreamKind::Lines => LineParser::default().feed(&self.body, &mut take),
-            _ => EventParser::new().feed(&self.body, &mut take),
-        }
+        self.feed(options.kind, &mut take);
         Some(reading)
     }
 
@@ -140,7 +162,9 @@ impl FirstAnswer {
         let coding = self.fields.all("content-encoding").next().map(lossy);
         let media_type = self.fields.all("content-type").next().map(lossy);
         let what = match (coding, media_type) {
-            (Some(coding), _) => format!("the answer has the content encoding {coding}, which truetail does not decode"),
+            (Some(coding), _) => {
+                format!("the answer has the content encoding {coding}, which truetail does not decode")
+            }
             (None, Some(media_type)) => format!("the answer is no stream, but {media_type}"),
             (None, None) => "the answer has no content type, so it is no stream".to_owned(),
         };

@@ -1,10 +1,12 @@
 //! Options for answers that are streams.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use truetail_model::time::Nanos;
 use truetail_run::LlmApi;
+use truetail_stream::AskedPrompts;
 
 use super::values::length;
 
@@ -27,13 +29,13 @@ pub(crate) struct StreamArgs {
     /// reason for its end
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
-    /// Read each answer as that of a language model: the times to its first token and between tokens. 'auto' recognises
-    /// the API by the answer to a request before the load. Implies --stream sse (of Ollama: a JSON object per line), and asks for a stream with token counts in the body, unless the body
-    /// says otherwise; a flow sends what it says
+    /// Read each answer as that of a language model: the times to its first token and between tokens. auto recognises
+    /// the API by a first answer. Implies --stream sse (of Ollama: a JSON object per line), and
+    /// asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
-    /// Read each answer as that of a language model whose API this TOML file describes: the paths of its text, its token
-    /// counts, its end and its errors. For APIs that --llm does not know
+    /// Read each answer as that of a language model whose API this TOML file describes: the paths of its text, its
+    /// token counts, its end and its errors. For APIs that --llm does not know
     #[arg(long, value_name = "FILE", conflicts_with = "llm", help_heading = "Streams")]
     pub llm_dialect: Option<PathBuf>,
     /// Put a short text in front of each prompt, different for each request of the run, so that a cache of prompts does
@@ -44,6 +46,9 @@ pub(crate) struct StreamArgs {
     /// They are labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
     #[arg(long, value_name = "FILE", help_heading = "Streams")]
     pub tokenizer: Option<PathBuf>,
+    /// Lengths of the prompts of `--prompts`.
+    #[arg(skip)]
+    pub asked: Option<Arc<AskedPrompts>>,
     /// Result of `--llm auto`.
     #[arg(skip)]
     pub recognised: Option<RecognisedApi>,
@@ -57,7 +62,7 @@ pub(crate) struct RecognisedApi {
 }
 
 impl StreamArgs {
-    /// Returns true if answers are read as those of a language model.
+    /// Returns true if answers are of a language model.
     pub(crate) fn reads_llm(&self) -> bool {
         self.llm.is_some() || self.llm_dialect.is_some()
     }

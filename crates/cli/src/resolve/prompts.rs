@@ -10,8 +10,7 @@ use truetail_requests::{SyntheticPrompts, TokensOfWords};
 use truetail_stream::{AskedPrompts, StreamOptions, first_answer};
 
 use super::load::DEFAULT_SEED;
-use super::request::{self, DataFile};
-use super::{input, stream, tls};
+use super::{input, request, stream, tls};
 use crate::args::run::RunArgs;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::unanswered::preflight_error;
@@ -70,14 +69,14 @@ pub(super) fn make(args: &mut RunArgs, prompts: &SyntheticPrompts, workload: &Wo
     let planned = planned.or(workload.model.horizon().requests).unwrap_or(DEFAULT_ROWS);
     let rows = prompts.rows(planned, MAX_BYTES);
     let made = prompts.make(rows, args.seed.unwrap_or(DEFAULT_SEED), tokens);
-    args.made_rows = Some(DataFile::of_json_lines("--prompts", made.json_lines));
+    args.made_rows = Some(made.json_lines.into());
     let lengths = made.asked.iter().map(|asked| (asked.input, asked.output)).collect();
     args.streams.asked = Some(Arc::new(AskedPrompts { name: prompts.to_string(), lengths }));
     Ok(format!("--prompts: {rows} rows; {how}"))
 }
 
-fn row(prompts: &SyntheticPrompts, words: u32, args: &RunArgs) -> DataFile {
-    DataFile::of_json_lines("--prompts", prompts.trial(words, args.seed.unwrap_or(DEFAULT_SEED)))
+fn row(prompts: &SyntheticPrompts, words: u32, args: &RunArgs) -> Arc<[u8]> {
+    prompts.trial(words, args.seed.unwrap_or(DEFAULT_SEED)).into()
 }
 
 /// Asks with prompts of two lengths, and of the typical length until the count is near. Returns the tokens of words,
@@ -87,19 +86,21 @@ fn calibrated(args: &RunArgs, prompts: &SyntheticPrompts) -> Result<(TokensOfWor
     let options = options.ok_or_else(|| usage_error("--prompts needs --llm"))?;
     let typical = prompts.typical_input();
     let few = ask(args, prompts, FEW_WORDS, &options)?;
-    let words = typical.max(MANY_WORDS);
-    let many = ask(args, prompts, words, &options)?;
-    let line = few.zip(many).and_then(|(few, many)| TokensOfWords::through((FEW_WORDS, few), (words, many)));
+    let mut asked = typical.max(MANY_WORDS);
+    let many = ask(args, prompts, asked, &options)?;
+    let line = few.zip(many).and_then(|(few, many)| TokensOfWords::through((FEW_WORDS, few), (asked, many)));
     let (Some(few), Some(mut tokens)) = (few, line) else {
-        let why = "one token a word is assumed, because the server did not count the tokens of two prompts before the load";
+        let why =
+            "one token a word is assumed, because the server did not count the tokens of two prompts before the load";
         return Ok((TokensOfWords::default(), why.to_owned()));
     };
     let mut calls = 2;
     for _ in 0..MAX_CORRECTIONS {
         let words = tokens.words(typical);
-        if words <= FEW_WORDS {
+        if words <= FEW_WORDS || words == asked {
             break;
         }
+        asked = words;
         calls += 1;
         let Some(count) = ask(args, prompts, words, &options)? else { break };
         if (count as f64 - f64::from(typical)).abs() <= NEAR * f64::from(typical) {
@@ -114,7 +115,7 @@ fn calibrated(args: &RunArgs, prompts: &SyntheticPrompts) -> Result<(TokensOfWor
     Ok((tokens, how))
 }
 
-/// Sends a prompt of so many words. Returns the tokens of the request by the server's count, if it counts.
+/// Sends a prompt of `words` words. Returns the tokens of the request by the server's count, if it counts.
 fn ask(args: &RunArgs, prompts: &SyntheticPrompts, words: u32, options: &StreamOptions) -> Result<Option<u64>> {
     let mut asking = args.clone();
     asking.made_rows = Some(row(prompts, words, args));

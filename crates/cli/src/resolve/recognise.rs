@@ -55,8 +55,13 @@ pub(super) fn recognise(args: &mut RunArgs) -> Result<Option<String>> {
         0 => String::new(),
         count => format!("; {count} of its {} events were not understood", recognised.events),
     };
-    let count = if refuses_count { "; the server refuses stream_options, so it is not asked to count tokens" } else { "" };
-    let cached = if args.streams.cache_bust { "" } else { "; its prompt is that of the first request of the load" };
+    let count =
+        if refuses_count { "; the server refuses stream_options, so it is not asked to count tokens" } else { "" };
+    let cached = if args.streams.cache_bust || args.prompts.is_some() {
+        ""
+    } else {
+        "; its prompt is that of the first request of the load"
+    };
     Ok(Some(format!(
         "--llm auto took --llm {name}, by the answer to one request before the load{cached}{doubt}{count}"
     )))

@@ -141,9 +141,7 @@ fn kind(args: &StreamArgs, llm: Option<&LlmOptions>) -> Result<Option<StreamKind
                 Some(file) => format!("--llm-dialect {}", file.display()),
                 None => format!("--llm {}", llm.api.name()),
             };
-            Err(usage_error(format!(
-                "{option} reads lines of JSON, and contradicts --stream sse; leave --stream out"
-            )))
+            Err(usage_error(format!("{option} reads lines of JSON, and contradicts --stream sse; leave --stream out")))
         }
         (_, Some(llm)) => Ok(Some(llm.stream_kind())),
         (Some(StreamName::Sse), None) => Ok(Some(StreamKind::Sse)),
@@ -155,12 +153,13 @@ fn kind(args: &StreamArgs, llm: Option<&LlmOptions>) -> Result<Option<StreamKind
 
 /// Returns the form of a language model's answers; `None` if answers are not read as such.
 fn llm(args: &StreamArgs, objectives: Vec<Objective>) -> Result<Option<LlmOptions>> {
+    let asked = args.asked.clone();
     if let Some(file) = &args.llm_dialect {
-        return Ok(Some(LlmOptions::described(described(file)?, objectives)));
+        return Ok(Some(LlmOptions { asked, ..LlmOptions::described(described(file)?, objectives) }));
     }
     let Some(api) = args.llm.and_then(LlmName::api) else { return Ok(None) };
     let is_recognised = args.recognised.is_some();
-    Ok(Some(LlmOptions { is_recognised, ..LlmOptions::new(api, objectives) }))
+    Ok(Some(LlmOptions { is_recognised, asked, ..LlmOptions::new(api, objectives) }))
 }
 
 /// Reads the file of a dialect.

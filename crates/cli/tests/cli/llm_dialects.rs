@@ -8,10 +8,10 @@ use std::thread;
 use serde_json::Value;
 
 use crate::documented::root;
-use crate::raw_server::RawServer;
+use crate::raw_server::{RawServer, is_whole};
 use crate::support::{CommandOutput, TestDir, assert_complete};
 
-const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+pub const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 const BODY: &str = "{\"model\":\"m\",\"prompt\":\"hello\"}";
 /// Nine tokens in three events, in a dialect that no API has.
 const OWN: &str = "data: {\"state\":\"on\",\"out\":{\"say\":\"a\"}}\n\ndata: {\"state\":\"on\",\"out\":{\"say\":\"b\"}}\n\n\
@@ -112,33 +112,41 @@ fn auto_says_what_it_saw_and_what_helps_if_no_api_fits() {
     assert_eq!(own.asked.iter().filter(|asked| !asked.is_empty()).take(1).count(), 1);
 }
 
-/// Answers requests that ask for a count with status 400, and others as a model does. Sends the bodies of all.
-fn model_without_counts() -> (String, Receiver<String>) {
+/// Answers each body as a function says. Sends the bodies of all requests.
+pub fn answering(answer: impl Fn(&str) -> String + Clone + Send + 'static) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1/chat/completions", listener.local_addr().expect("an address"));
     let (sender, bodies) = channel();
     thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let sender = sender.clone();
+            let answer = answer.clone();
             thread::spawn(move || {
                 let mut asked = Vec::new();
                 let mut buffer = [0; 4096];
                 while let Ok(count @ 1..) = stream.read(&mut buffer) {
                     asked.extend_from_slice(&buffer[..count]);
-                    let text = String::from_utf8_lossy(&asked);
-                    let Some((_, body)) = text.split_once("\r\n\r\n").filter(|(_, body)| body.ends_with("\"}")) else { continue };
-                    let answer = match body.contains("stream_options") {
-                        true => "HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno".to_owned(),
-                        false => format!("{HEAD}{CHAT}"),
-                    };
-                    let _ = sender.send(body.to_owned());
-                    let _ = stream.write_all(answer.as_bytes());
-                    return;
+                    if is_whole(&asked) {
+                        let text = String::from_utf8_lossy(&asked);
+                        let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+                        let answer = answer(body);
+                        let _ = sender.send(body.to_owned());
+                        let _ = stream.write_all(answer.as_bytes());
+                        return;
+                    }
                 }
             });
         }
     });
     (url, bodies)
+}
+
+/// A model that refuses to be asked for a count.
+fn model_without_counts() -> (String, Receiver<String>) {
+    answering(|body| match body.contains("stream_options") {
+        true => "HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno".to_owned(),
+        false => format!("{HEAD}{CHAT}"),
+    })
 }
 
 #[test]
@@ -163,7 +171,11 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     let url = "http://127.0.0.1:9/";
     for (arguments, code, says) in [
         (&[url, "--llm-dialect", "bad.toml", "--data", "{}"][..], 2, "--llm-dialect: bad.toml:4:1: unknown key 'txet'"),
-        (&[url, "--llm-dialect", "lines.toml", "--data", "{}", "--stream", "sse"], 2, "--llm-dialect lines.toml reads lines"),
+        (
+            &[url, "--llm-dialect", "lines.toml", "--data", "{}", "--stream", "sse"],
+            2,
+            "--llm-dialect lines.toml reads lines",
+        ),
         (&[url, "--llm-dialect", "lines.toml", "--data", "hello"], 2, "--llm-dialect: the body is no JSON object"),
         (&[url, "--llm-dialect", "no.toml", "--data", "{}"], 1, "no.toml"),
         (&[url, "--llm-dialect", "-", "--data", "{}"], 2, "write it to a file"),
@@ -183,7 +195,21 @@ fn what_makes_no_sense_is_refused_in_one_line() {
 fn the_file_goes_to_the_pods() {
     let dir = TestDir::new();
     dir.file("own.toml", OWN_TOML);
-    let words = ["k8s", "render", "http://api.shop:8080/generate", "-r", "10", "-d", "10s", "--shards", "2", "--image", "i", "--start-at", "+99s"];
+    let words = [
+        "k8s",
+        "render",
+        "http://api.shop:8080/generate",
+        "-r",
+        "10",
+        "-d",
+        "10s",
+        "--shards",
+        "2",
+        "--image",
+        "i",
+        "--start-at",
+        "+99s",
+    ];
     let output = dir.truetail(&[&words[..], &["--data", BODY, "--llm-dialect", "own.toml"]].concat());
     assert!(output.stdout.contains(".llm-dialect-1") && output.code == Some(0), "{output:?}");
 }
@@ -194,7 +220,18 @@ fn a_search_reads_answers_by_a_description_or_recognises_them() {
     let dir = TestDir::new();
     let example = root().join("examples/dialects/openai-chat.toml").display().to_string();
     for reading in [["--llm-dialect", &*example], ["--llm", "auto"]] {
-        let fixed = ["capacity", &server.url, "--slo", "ttft p50 < 10s", "--max-rate", "20/s", "--max-time", "2s", "--json", "--quiet"];
+        let fixed = [
+            "capacity",
+            &server.url,
+            "--slo",
+            "ttft p50 < 10s",
+            "--max-rate",
+            "20/s",
+            "--max-time",
+            "2s",
+            "--json",
+            "--quiet",
+        ];
         let output = dir.truetail(&[&fixed[..], &reading, &["--", "--data", BODY]].concat());
         let result: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
         assert!(result["probes"].as_array().is_some_and(|probes| !probes.is_empty()), "{output:?}");

@@ -41,6 +41,7 @@ mod kept_headers;
 mod lab;
 mod llm;
 mod llm_dialects;
+mod llm_prompts;
 mod load;
 mod mcp;
 mod messages;

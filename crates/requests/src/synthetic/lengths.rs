@@ -29,7 +29,7 @@ pub enum Lengths {
     },
     /// Each from the first to the last is as likely.
     Uniform(u32, u32),
-    /// Those of a file, one a line, from the first again after the last.
+    /// From a file with one a line. The first follows the last.
     File(String, Vec<u32>),
 }
 
@@ -73,7 +73,8 @@ impl Lengths {
         let Lengths::File(name, _) = self else { return Ok(self) };
         let text = read(&name)?;
         let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-        let length = |(at, line): (usize, &str)| length(line.trim()).map_err(|problem| format!("{name}:{at}: {problem}"));
+        let length =
+            |(at, line): (usize, &str)| length(line.trim()).map_err(|problem| format!("{name}:{at}: {problem}"));
         let lengths = lines.map(length).collect::<Result<Vec<_>, _>>()?;
         if lengths.is_empty() {
             return Err(format!("{name} has no length; write one a line"));
@@ -104,7 +105,8 @@ impl FromStr for Lengths {
             None => (false, text),
         };
         if let Some((mean, deviation)) = rest.split_once('±').or_else(|| rest.split_once("+-")) {
-            let (mean, deviation) = (length(mean.trim())?, length(deviation.trim())?);
+            let mean = length(mean.trim())?;
+            let deviation = length(deviation.trim())?;
             return Ok(if is_lognormal {
                 Lengths::Lognormal { mean, deviation }
             } else {
@@ -115,7 +117,8 @@ impl FromStr for Lengths {
             return Err(format!("'{text}': write mean and standard deviation, such as lognormal:512±256"));
         }
         if let Some((first, last)) = text.split_once("..") {
-            let (first, last) = (length(first.trim())?, length(last.trim())?);
+            let first = length(first.trim())?;
+            let last = length(last.trim())?;
             if first > last {
                 return Err(format!("'{text}': the first length is above the last"));
             }

@@ -64,7 +64,7 @@ impl TokensOfWords {
         (each.is_finite() && each > 0.05 && each < 50.0).then_some(TokensOfWords { each, around: around.max(0.0) })
     }
 
-    /// Returns the number of words of a prompt of so many tokens, at least one.
+    /// Returns the number of words of a prompt with this number of tokens, at least one.
     pub fn words(self, tokens: u32) -> u32 {
         ((f64::from(tokens) - self.around) / self.each).round().max(1.0) as u32
     }
@@ -85,11 +85,12 @@ impl SyntheticPrompts {
     /// # Errors
     /// A file cannot be read, or a line is no length.
     pub fn with_files(self, read: &dyn Fn(&str) -> Result<String, String>) -> Result<SyntheticPrompts, String> {
-        let (input, output) = (self.input.with_file(read)?, self.output.with_file(read)?);
+        let input = self.input.with_file(read)?;
+        let output = self.output.with_file(read)?;
         Ok(SyntheticPrompts { input, output, ..self })
     }
 
-    /// Returns the number of rows for so many requests: theirs, or fewer if they would have more than `max_bytes`.
+    /// Returns the number of rows for a load of `requests`: fewer if they would have more than `max_bytes`.
     pub fn rows(&self, requests: u64, max_bytes: u64) -> u32 {
         let each = (u64::from(self.typical_input()) + 16) * BYTES_OF_WORD;
         let most = (max_bytes / each).clamp(1, u64::from(u32::MAX));
@@ -126,7 +127,7 @@ impl SyntheticPrompts {
         made
     }
 
-    /// Makes one row with a prompt of so many words that no row of the load has, and an answer of one token.
+    /// Makes one row with a prompt of `words` words that no row of the load has, and an answer of one token.
     pub fn trial(&self, words: u32, seed: u64) -> Vec<u8> {
         let text = text(words, &mut Random::new(seed, mix64(TRIALS ^ u64::from(words))));
         format!("{{\"prompt\":\"{text}\",\"input_tokens\":{words},\"output_tokens\":1,\"group\":0}}\n").into_bytes()
@@ -151,13 +152,8 @@ impl FromStr for SyntheticPrompts {
     fn from_str(text: &str) -> Result<SyntheticPrompts, String> {
         const HELP: &str = "write synthetic:input=512±128,output=128";
         let items = text.strip_prefix("synthetic:").ok_or_else(|| format!("'{text}' makes no prompts; {HELP}"))?;
-        let mut made = SyntheticPrompts {
-            input: Lengths::Fixed(0),
-            output: Lengths::Fixed(0),
-            prefix: 0,
-            groups: 1,
-            rows: None,
-        };
+        let mut made =
+            SyntheticPrompts { input: Lengths::Fixed(0), output: Lengths::Fixed(0), prefix: 0, groups: 1, rows: None };
         for item in items.split(',') {
             let (key, value) = item.split_once('=').ok_or_else(|| format!("'{item}' has no value; {HELP}"))?;
             let of = |problem: String| format!("{key}: {problem}");

@@ -67,7 +67,10 @@ fn rows_have_the_lengths_that_were_asked_for() {
     let lengths = |name: &str| if name == "l" { Ok("7\n\n9\n".to_owned()) } else { Err("none".to_owned()) };
     let of_file = parse("synthetic:input=file:l,output=file:l").with_files(&lengths).expect("lengths");
     let made = of_file.make(3, 1, TokensOfWords::default());
-    assert_eq!(made.asked.iter().map(|asked| (asked.input, asked.output)).collect::<Vec<_>>(), [(7, 7), (9, 9), (7, 7)]);
+    assert_eq!(
+        made.asked.iter().map(|asked| (asked.input, asked.output)).collect::<Vec<_>>(),
+        [(7, 7), (9, 9), (7, 7)]
+    );
     assert_eq!(parse("synthetic:input=file:m,output=1").with_files(&lengths), Err("none".to_owned()));
     let wrong = parse("synthetic:input=file:l,output=1").with_files(&|_| Ok("7\nx\n".to_owned()));
     assert!(wrong.is_err_and(|problem| problem.starts_with("l:2: 'x' is no length")));
@@ -90,7 +93,8 @@ fn groups_share_a_prefix_and_a_seed_means_its_rows() {
     let prompts = parse("synthetic:input=20,output=1,prefix=30,groups=3");
     let made = prompts.make(6, 1, TokensOfWords::default());
     let all = rows(&made);
-    let prefix = |row: &Value| row["prompt"].as_str().expect("a prompt").split(' ').take(30).collect::<Vec<_>>().join(" ");
+    let prefix =
+        |row: &Value| row["prompt"].as_str().expect("a prompt").split(' ').take(30).collect::<Vec<_>>().join(" ");
     let own = |row: &Value| row["prompt"].as_str().expect("a prompt").split(' ').skip(30).collect::<Vec<_>>().join(" ");
     assert_eq!(prefix(&all[0]), prefix(&all[3]));
     assert!(prefix(&all[0]) != prefix(&all[1]) && prefix(&all[1]) != prefix(&all[2]));
@@ -98,7 +102,10 @@ fn groups_share_a_prefix_and_a_seed_means_its_rows() {
     assert_eq!(prompts.make(6, 1, TokensOfWords::default()), made);
     assert_ne!(prompts.make(6, 2, TokensOfWords::default()).json_lines, made.json_lines);
     let trial: Value = serde_json::from_slice(&prompts.trial(20, 1)).expect("JSON");
-    assert!(words(&trial) == 20 && all.iter().all(|row| !row["prompt"].to_string().contains(trial["prompt"].as_str().unwrap())));
+    assert!(
+        words(&trial) == 20
+            && all.iter().all(|row| !row["prompt"].to_string().contains(trial["prompt"].as_str().unwrap()))
+    );
 }
 
 #[test]

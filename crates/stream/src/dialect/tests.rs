@@ -156,7 +156,12 @@ fn half_characters_are_read_as_browsers_do() {
         assert!(std::str::from_utf8(&text).is_ok());
     }
     // The data was too long to be kept whole.
-    let (chunk, _) = read_event(&LlmOptions::new(CHAT, Vec::new()), br#"{"choices":[{"delta":{"content":"a"},"logprobs":{"x":"xxx"#, false).unwrap();
+    let (chunk, _) = read_event(
+        &LlmOptions::new(CHAT, Vec::new()),
+        br#"{"choices":[{"delta":{"content":"a"},"logprobs":{"x":"xxx"#,
+        false,
+    )
+    .unwrap();
     assert!(!chunk.content.is_empty());
     assert_eq!(read_event(&LlmOptions::new(CHAT, Vec::new()), b"Internal Server Error", true), None);
 }

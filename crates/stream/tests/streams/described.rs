@@ -18,7 +18,7 @@ fn described(name: &str) -> StreamOptions {
 /// Returns the facts without the name of the dialect.
 fn nameless(mut facts: StreamFacts) -> StreamFacts {
     let llm = facts.llm.as_mut().expect("a model");
-    (llm.api, llm.dialect) = (LlmApi::OpenaiChat, None);
+    (llm.reading.api, llm.reading.dialect) = (LlmApi::OpenaiChat, None);
     facts
 }
 
@@ -31,7 +31,10 @@ fn difference(api: LlmApi, script: &Script) -> Option<String> {
     let mut read = nameless(facts(script, described(api.name()), content_type));
     if api == LlmApi::OpenaiResponses {
         // The type of the last event says the reason, and a description reads a reason at a path.
-        [&mut known, &mut read].into_iter().flat_map(|facts| &mut facts.llm).for_each(|llm| llm.finish = FinishCounts::default());
+        [&mut known, &mut read]
+            .into_iter()
+            .flat_map(|facts| &mut facts.llm)
+            .for_each(|llm| llm.finish = FinishCounts::default());
     }
     (known != read).then(|| format!("known {:?} {:?}\nread {:?} {:?}", known.tally, known.llm, read.tally, read.llm))
 }
@@ -93,7 +96,11 @@ fn a_description_may_name_the_media_type_and_reasons_that_are_errors() {
         StreamOptions::for_llm(LlmOptions::described(dialect, Vec::new()))
     };
     let script = |last: &str| -> Script {
-        vec![(100, b"{\"out\":\"a\"}\n".to_vec()), (120, b"{\"out\":\"b\"}\n".to_vec()), (140, last.as_bytes().to_vec())]
+        vec![
+            (100, b"{\"out\":\"a\"}\n".to_vec()),
+            (120, b"{\"out\":\"b\"}\n".to_vec()),
+            (140, last.as_bytes().to_vec()),
+        ]
     };
     let ended = |last: &str, media_type: &str| facts(&script(last), own(), media_type).tally;
     let over = "{\"state\":\"over\",\"why\":\"full\",\"n\":2}\n";

@@ -31,7 +31,12 @@ fn each_api_is_recognised_by_its_answer() {
         } else {
             of_stream(&script)
         };
-        assert_eq!(recognised.as_ref().map(|recognised| recognised.api), Ok(api), "{} {name}: {recognised:?}", api.name());
+        assert_eq!(
+            recognised.as_ref().map(|recognised| recognised.api),
+            Ok(api),
+            "{} {name}: {recognised:?}",
+            api.name()
+        );
         seen.push(api);
     }
     let completion = |_: usize| event(r#"{"object":"text_completion","choices":[{"index":0,"text":"w"}]}"#);
@@ -60,7 +65,12 @@ fn an_answer_of_no_known_api_is_quoted() {
         (200, vec![sse], body("data: {\"error\":{\"message\":\"full\"}}\n\n"), vec!["reports an error", "full"]),
         (200, vec![sse], body(""), vec!["a stream without an event"]),
         (404, vec![sse], body("no such\n\tmodel"), vec!["status 404: 'no such model'"]),
-        (200, vec![("content-type", "application/json")], body("{\"id\":1}"), vec!["no stream, but application/json: '{"]),
+        (
+            200,
+            vec![("content-type", "application/json")],
+            body("{\"id\":1}"),
+            vec!["no stream, but application/json: '{"],
+        ),
         (200, vec![], body("x"), vec!["no content type"]),
         (200, vec![sse, ("content-encoding", "gzip")], body("x"), vec!["content encoding gzip"]),
         (200, vec![("content-type", "application/x-ndjson")], twenty(own), vec!["content that is known"]),

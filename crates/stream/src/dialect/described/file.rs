@@ -7,8 +7,13 @@ use toml::de::{DeTable, DeValue};
 use truetail_model::toml_file::{TomlError, TomlFile, suggestion};
 use truetail_run::{DialectFile, StreamKind};
 
+use super::description::{
+    DescribedDialect, Endings, MAX_CONDITIONS, MAX_NUMBERS, MAX_TEXTS, Sum, TextRule, UsageRules,
+};
 use super::path::{self, Node, Segment, Use};
-use super::{DescribedDialect, MAX_CONDITIONS, MAX_FILE_BYTES, MAX_NUMBERS, MAX_TEXTS, Sum, TextRule};
+
+/// Limit on the bytes of a file.
+pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
 
 /// Keys of a file.
 const KEYS: [&str; 16] = [
@@ -43,33 +48,39 @@ struct Reader<'t> {
     conditions: usize,
 }
 
-pub(super) fn parse(name: &str, text: &str) -> Result<DescribedDialect, TomlError> {
-    let file = TomlFile { name, text };
-    if text.len() > MAX_FILE_BYTES {
-        return Err(file.error(0, format!("the file has {} bytes, and at most {MAX_FILE_BYTES} are read", text.len())));
+impl DescribedDialect {
+    /// Parses a file. `name` stands in errors and in the run.
+    ///
+    /// # Errors
+    /// The first problem, with its place.
+    pub fn parse(name: &str, text: &str) -> Result<DescribedDialect, TomlError> {
+        let file = TomlFile { name, text };
+        if text.len() > MAX_FILE_BYTES {
+            return Err(
+                file.error(0, format!("the file has {} bytes, and at most {MAX_FILE_BYTES} are read", text.len()))
+            );
+        }
+        let document = file.parse()?;
+        let dialect = DescribedDialect {
+            source: DialectFile { file: name.to_owned(), toml: text.to_owned() },
+            kind: StreamKind::Sse,
+            media_types: Vec::new(),
+            end_mark: None,
+            request: vec![("stream".to_owned(), "true".to_owned())],
+            root: Node::default(),
+            has_one_choice: true,
+            texts: Vec::new(),
+            usage: UsageRules::default(),
+            endings: Endings::default(),
+            repeats_content: false,
+            has_summaries: false,
+        };
+        let mut reader = Reader { file, dialect, text_paths: Vec::new(), numbers: 0, conditions: 0 };
+        for (key, value) in in_order(document.get_ref()) {
+            reader.key(key, value)?;
+        }
+        reader.end(document.get_ref())
     }
-    let document = file.parse()?;
-    let dialect = DescribedDialect {
-        source: DialectFile { file: name.to_owned(), toml: text.to_owned() },
-        kind: StreamKind::Sse,
-        media_types: Vec::new(),
-        end_mark: None,
-        request: vec![("stream".to_owned(), "true".to_owned())],
-        root: Node::default(),
-        has_one_choice: true,
-        texts: Vec::new(),
-        usage: super::UsageRules::default(),
-        ends: 0,
-        errors: 0,
-        error_reasons: Vec::new(),
-        repeats_content: false,
-        has_summaries: false,
-    };
-    let mut reader = Reader { file, dialect, text_paths: Vec::new(), numbers: 0, conditions: 0 };
-    for (key, value) in in_order(document.get_ref()) {
-        reader.key(key, value)?;
-    }
-    reader.end(document.get_ref())
 }
 
 impl<'t> Reader<'t> {
@@ -83,16 +94,19 @@ impl<'t> Reader<'t> {
                     _ => return Err(self.wrong(name, value, "write \"sse\" or \"lines\" (a JSON object per line)")),
                 };
             }
-            "media-type" => self.dialect.media_types = self.texts(name, value)?.into_iter().map(|(_, text)| text).collect(),
+            "media-type" => {
+                self.dialect.media_types = self.texts(name, value)?.into_iter().map(|(_, text)| text).collect()
+            }
             "text" => self.rules(name, value, false)?,
             "reasoning" => self.rules(name, value, true)?,
             "choice" => self.choice(name, value)?,
             "finish" => self.each_path(name, value, Use::Finish)?,
             "finish-errors" => {
-                self.dialect.error_reasons = self.texts(name, value)?.into_iter().map(|(_, text)| text).collect();
+                self.dialect.endings.error_reasons =
+                    self.texts(name, value)?.into_iter().map(|(_, text)| text).collect();
             }
-            "end" => self.dialect.ends = self.conditions(name, value)?,
-            "error" => self.dialect.errors = self.conditions(name, value)?,
+            "end" => self.dialect.endings.ends = self.conditions(name, value)?,
+            "error" => self.dialect.endings.errors = self.conditions(name, value)?,
             "end-mark" => {
                 let mark = value.get_ref().as_str().filter(|mark| !mark.trim_ascii().is_empty());
                 let help = "write the data of the event that ends an answer, such as \"[DONE]\"";
@@ -125,8 +139,9 @@ impl<'t> Reader<'t> {
             let help = "write the path of the text of an event, such as text = \"choices[*].delta.content\"";
             return Err(self.file.error(0, format!("'text' is missing; {help}")));
         }
-        if !has("finish") && dialect.ends == 0 && dialect.end_mark.is_none() {
-            let help = "without an end, an answer that broke off would count as complete; write finish, end or end-mark";
+        if !has("finish") && dialect.endings.ends == 0 && dialect.end_mark.is_none() {
+            let help =
+                "without an end, an answer that broke off would count as complete; write finish, end or end-mark";
             return Err(self.file.error(0, format!("nothing says how an answer ends: {help}")));
         }
         if dialect.repeats_content && dialect.usage.output.is_empty() {
@@ -199,7 +214,8 @@ impl<'t> Reader<'t> {
                 "path" => path = self.texts("path", value)?.into_iter().next(),
                 "when" => when = self.conditions("when", value)?,
                 other => {
-                    let message = format!("unknown key '{other}' in '{name}'; {}", suggestion(other, &["path", "when"]));
+                    let message =
+                        format!("unknown key '{other}' in '{name}'; {}", suggestion(other, &["path", "when"]));
                     return Err(self.file.error(key.span().start, message));
                 }
             }

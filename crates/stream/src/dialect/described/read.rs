@@ -10,24 +10,27 @@ use truetail_run::FinishReason;
 use super::super::content::Content;
 use super::super::finish::Finish;
 use super::super::value_shape::ValueShape;
+use super::description::{DescribedDialect, MAX_NUMBERS, MAX_TEXTS, Sum};
 use super::path::{Node, Use};
-use super::{DescribedDialect, MAX_NUMBERS, MAX_TEXTS, Sum};
 use crate::chunk::{Choices, Chunk, Usage};
 
-pub(super) fn read(dialect: &DescribedDialect, text: &str) -> Option<Chunk> {
-    let mut found = Found::default();
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let root = Reading { node: &dialect.root, dialect, found: &mut found };
-    root.deserialize(&mut reader).ok()?;
-    reader.end().ok()?;
-    // What is beside the choices belongs to the only one.
-    let beside = found.open;
-    if dialect.has_one_choice || beside.has_content() || beside.finish.is_some() {
-        found.close(beside);
-    } else {
-        found.is_unknown |= beside.is_unknown;
+impl DescribedDialect {
+    /// Returns the meaning of an event; `None` if it is no JSON.
+    pub(in super::super) fn read(&self, text: &str) -> Option<Chunk> {
+        let mut found = Found::default();
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let root = Reading { node: &self.root, dialect: self, found: &mut found };
+        root.deserialize(&mut reader).ok()?;
+        reader.end().ok()?;
+        // What is beside the choices belongs to the only one.
+        let beside = found.open;
+        if self.has_one_choice || beside.has_content() || beside.finish.is_some() {
+            found.close(beside);
+        } else {
+            found.is_unknown |= beside.is_unknown;
+        }
+        Some(found.chunk(self))
     }
-    Some(found.chunk(dialect))
 }
 
 /// What an event has.
@@ -88,8 +91,10 @@ impl Found {
     }
 
     fn chunk(&self, dialect: &DescribedDialect) -> Chunk {
-        let (mut answer, mut reasoning) = (Choices::default(), Choices::default());
-        let (mut filled, mut taken) = (0_u64, 0_u64);
+        let mut answer = Choices::default();
+        let mut reasoning = Choices::default();
+        let mut filled = 0_u64;
+        let mut taken = 0_u64;
         for ((rule, answered), reasoned) in dialect.texts.iter().zip(self.answer).zip(self.reasoning) {
             let path = 1 << rule.path;
             filled |= if answered.and(reasoned).is_empty() { 0 } else { path };
@@ -97,15 +102,12 @@ impl Found {
                 continue;
             }
             taken |= path;
-            let (said, thought) = if rule.is_reasoning {
-                (Choices::default(), answered.and(reasoned))
-            } else {
-                (answered, reasoned)
-            };
+            let (said, thought) =
+                if rule.is_reasoning { (Choices::default(), answered.and(reasoned)) } else { (answered, reasoned) };
             answer = answer.and(said);
             reasoning = reasoning.and(thought);
         }
-        let ends = self.conditions & dialect.ends != 0;
+        let ends = self.conditions & dialect.endings.ends != 0;
         let usage = self.usage(dialect);
         Chunk {
             content: answer.and(reasoning),
@@ -114,7 +116,7 @@ impl Found {
             repeats_content: dialect.repeats_content,
             // A text that no rule takes may be content.
             is_unknown: self.is_unknown || filled & !taken != 0,
-            is_error: self.conditions & dialect.errors != 0 || self.finish == Some(FinishReason::Error),
+            is_error: self.conditions & dialect.endings.errors != 0 || self.finish == Some(FinishReason::Error),
             choices: self.choices,
             finished: if ends { Choices::all() } else { self.finished },
             finish: self.finish,
@@ -157,7 +159,7 @@ impl Reading<'_, '_> {
         for one in &self.node.uses {
             match one {
                 Use::Finish => {
-                    let is_error = self.dialect.error_reasons.iter().any(|reason| reason == text);
+                    let is_error = self.dialect.endings.error_reasons.iter().any(|reason| reason == text);
                     let reason = if is_error {
                         Some(FinishReason::Error)
                     } else {
@@ -297,7 +299,7 @@ impl<'de> Visitor<'de> for Reading<'_, '_> {
     }
 }
 
-/// Finds a member's name among those of a node.
+/// Finds a member's name among the names of a node.
 struct NameAmong<'d>(&'d [(String, Node)]);
 
 impl<'de> DeserializeSeed<'de> for NameAmong<'_> {

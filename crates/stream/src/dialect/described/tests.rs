@@ -1,8 +1,10 @@
 use allocation_counter::measure;
 use proptest::prelude::*;
 
-use super::*;
-use crate::chunk::{Choices, Usage};
+use super::DescribedDialect;
+use super::description::MAX_TEXTS;
+use super::file::MAX_FILE_BYTES;
+use crate::chunk::{Choices, Chunk, Usage};
 
 const SMALL: &str = "text = 'a[*].t'\nreasoning = 'a[*].r'\nchoice = 'a[*].i'\nfinish = 'a[*].f'\nend = ['over', 'state == 3']\n\
                      error = 'oops'\nonly-known = 'a[*]'\n[usage]\noutput = ['u.out + u.more', 'n']\ninput = 'u.in'\n";
@@ -52,7 +54,10 @@ fn an_event_is_read_by_its_paths() {
     let one = |index| Choices::one(index).expect("a choice");
     for (data, expected) in [
         (r#"{"a":[{"t":"x","i":1}]}"#, Chunk { content: one(1), choices: one(1), ..Chunk::default() }),
-        (r#"{"a":[{"i":2,"r":"x"}]}"#, Chunk { content: one(2), choices: one(2), is_reasoning: true, ..Chunk::default() }),
+        (
+            r#"{"a":[{"i":2,"r":"x"}]}"#,
+            Chunk { content: one(2), choices: one(2), is_reasoning: true, ..Chunk::default() },
+        ),
         (
             r#"{"a":[{"t":"x"},{"i":1,"f":"stop"}]}"#,
             Chunk {
