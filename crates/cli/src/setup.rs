@@ -17,7 +17,7 @@ use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::run::ResolvedRun;
-use crate::resolve::{self, flow, load, request, tls};
+use crate::resolve::{self, flow, load, recognise, request, tls};
 
 /// Time limit of the whole setup.
 const MAX_TIME: Nanos = Nanos::from_secs(60);
@@ -48,8 +48,10 @@ pub(crate) fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     Ok(resolved)
 }
 
-/// Sets the variables of the setup, if any, to placeholder values, to check the load without sending anything.
+/// Sets the variables of the setup, if any, and an API that is not recognised yet to placeholder values, to check the
+/// load without sending anything.
 pub(crate) fn stand_in(args: &mut RunArgs) -> Result<()> {
+    recognise::stand_in(&mut args.streams);
     if args.flow.setup.is_some() {
         refuse_what_is_read_once(args)?;
         Setup::read(args)?.stand_in(args);
@@ -66,6 +68,7 @@ fn refuse_what_is_read_once(args: &RunArgs) -> Result<()> {
         &args.cert,
         &args.key,
         &args.streams.tokenizer,
+        &args.streams.llm_dialect,
         &args.messages.hello,
         &args.messages.subscribe,
     ];

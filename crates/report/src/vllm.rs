@@ -19,7 +19,7 @@ pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     let found = findings.stream.as_ref()?.llm.as_ref()?;
     let mut document = Map::new();
     let mut put = |name: &str, value: Value| drop(document.insert(name.to_owned(), value));
-    put("backend", backend(llm.api).into());
+    put("backend", backend(llm.reading.api).into());
     put("num_prompts", streams.tally.planned.into());
     let planned = planned_streams_per_second(run, findings.offered_per_second).filter(|rate| rate.is_finite());
     planned.into_iter().for_each(|rate| put("request_rate", rate.into()));

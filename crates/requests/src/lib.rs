@@ -19,6 +19,7 @@
 //! | `encoder` | bodies that are encoded before the run |
 //! | `messages` | messages for channels |
 //! | `exchange` | files of exchanges that open a channel |
+//! | `synthetic` | prompts of given lengths, made of words |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `replay` | recorded arrivals, each with its request |
@@ -47,6 +48,7 @@ mod rows;
 mod secrets;
 mod shell;
 mod spec;
+mod synthetic;
 mod targets;
 mod template;
 
@@ -69,6 +71,7 @@ pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};
 pub use rows::{RowFormat, Rows};
 pub use shell::{ShellError, split_into_bytes, split_words};
 pub use spec::TargetSpec;
+pub use synthetic::{AskedLengths, Lengths, MadePrompts, SyntheticPrompts, TokensOfWords};
 pub use targets::parse_targets;
 
 /// Returns the bytes of a file that a target names, or says why it cannot be read.

@@ -19,18 +19,18 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, GapMeaning, LatencyFrom, StreamClaims};
 pub use facts::{
-    ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, ClockFacts, CpuContention, CpuTime, EarlyEnd, EndClock,
-    EventMark, EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap,
+    ANY_METHOD, CheckCounts, CheckpointFacts, ClientTokens, ClockFacts, CpuContention, CpuTime, DialectFile, EarlyEnd,
+    EndClock, EventMark, EventMarks, Facts, FailedAnswer, FailedCheck, FinishCounts, FinishReason, FlowFacts, GapMap,
     GeneratorStats, GrpcBooks, GrpcConfig, GrpcKind, HeaderPlace, HeaderRow, HeaderValue, HostInfo, Http2Config,
-    Http2Stats, KeptHeader, KeptHeaders, LONGEST_PAUSES, LlmApi, LlmFacts, MAX_FAILED_ANSWERS, MAX_HEADER_VALUES,
-    MAX_KEPT_HEADERS, MAX_PARTS, MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, MachineFacts, MachineLimit, MachineLook, Mark,
-    MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause, ReportedTimes,
-    RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream, SampledStreams, Scrape,
-    ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts, SessionPart,
-    SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts, SpanBooks,
-    StampBooks, StampUnit, StartFacts, StatedQuantile, StepFacts, StreamDetail, StreamEnding, StreamFacts, StreamKind,
-    StreamReading, StreamRow, StreamRowBooks, StreamRows, StreamTally, StreamTime, StreamTimes, StripeFacts,
-    TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts, TraceFacts, UniqueNames, UnmeasuredContent,
+    Http2Stats, KeptHeader, KeptHeaders, LONGEST_PAUSES, LlmApi, LlmFacts, LlmReading, MAX_FAILED_ANSWERS,
+    MAX_HEADER_VALUES, MAX_KEPT_HEADERS, MAX_PARTS, MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, MachineFacts, MachineLimit,
+    MachineLook, Mark, MessageBooks, MessageConfig, Mix, MixTarget, NotReached, ObjectiveCounts, OfferedLoad, Pause,
+    PromptFacts, ReportedTimes, RunSource, Sampled, SampledRequest, SampledSession, SampledSessions, SampledStream,
+    SampledStreams, Scrape, ServerTiming, ServiceBucket, ServiceHistogram, ServiceSeries, SessionEnding, SessionFacts,
+    SessionPart, SessionTally, SessionTime, SessionTimes, SessionTrail, Shard, Shards, SkippedLines, SloCounts,
+    SpanBooks, StampBooks, StampUnit, StartFacts, StatedQuantile, StepFacts, StreamDetail, StreamEnding, StreamFacts,
+    StreamKind, StreamReading, StreamRow, StreamRowBooks, StreamRows, StreamTally, StreamTime, StreamTimes,
+    StripeFacts, TRACE_ID_IN_LINK, TargetBooks, Ticks, Timing, TokenCounts, TraceFacts, UniqueNames, UnmeasuredContent,
     first_failed, split_origin,
 };
 pub use findings::{

@@ -93,6 +93,8 @@ pub struct Chunk {
     pub finish: Option<FinishReason>,
     /// Tokens until now, if the event states them.
     pub usage: Option<Usage>,
+    /// The usage has no count of output tokens.
+    pub has_no_output_count: bool,
 }
 
 /// Tokens as the server counts them.

@@ -60,6 +60,7 @@ impl StreamResults {
             stamps: options.stamps.clone(),
             llm: options.llm.as_ref().map(|llm| LlmFacts {
                 by_client: llm.tokenizer.as_ref().map(Tokenizer::no_tokens),
+                reading: llm.reading(),
                 ..LlmFacts::new(llm.api, objectives(&llm.slo))
             }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },

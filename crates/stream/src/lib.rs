@@ -6,7 +6,7 @@
 //! | `options` | options, and the rule that tells which answers are streams |
 //! | `open_stream` | the clocks of one answer |
 //! | `chunk` | the meaning of one event of a language model |
-//! | `dialect/` | the readers of such an event, a file for each dialect, without I/O |
+//! | `dialect/` | the readers of such an event, without I/O: a file for each dialect, and one for described dialects |
 //! | `chunk_text` | the text of such an event, for a tokenizer |
 //! | `llm_answer` | one answer of a language model: its content, its tokens, its objectives |
 //! | `tokenizer` | tokens as the client counts them; a cargo feature |
@@ -16,6 +16,7 @@
 //! | `all_found` | results of all workers |
 //! | `idle` | deadlines for giving up idle streams |
 //! | `observer` | the observer of one worker of the engine, which uses all of the above |
+//! | `recognise` | the API of a language model, by one answer |
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items of a generator |
 //! | `stamp` | the sender's time in a push |
@@ -37,6 +38,7 @@ mod observer;
 mod open_stream;
 mod options;
 mod pushes;
+mod recognise;
 mod slo;
 mod stamp;
 mod stream_run;
@@ -44,10 +46,11 @@ mod tokenizer;
 mod uncounted;
 
 pub use chunk::{Choices, Chunk, Usage};
-pub use dialect::read_chunk;
+pub use dialect::{DescribedDialect, read_chunk};
 pub use event_parser::{EventParser, MAX_DATA_BYTES, ServerSentEvent};
 pub use items::ItemStreams;
-pub use options::{LlmOptions, StreamOptions};
+pub use options::{AskedPrompts, LlmOptions, StreamOptions};
+pub use recognise::{FirstAnswer, Recognised, first_answer};
 pub use slo::Objective;
 pub use stream_run::StreamRun;
 pub use tokenizer::Tokenizer;

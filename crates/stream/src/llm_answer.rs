@@ -59,6 +59,8 @@ struct AnswerMarks {
 /// End of an answer, with its intended start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnswerEnd {
+    /// Row of the request.
+    pub(crate) row: u32,
     pub(crate) outcome: Outcome,
     pub(crate) head: Head,
     pub(crate) is_complete: bool,
@@ -102,7 +104,7 @@ impl LlmAnswer {
             self.error(facts);
             return;
         }
-        let Some((chunk, data)) = read_event(options.api, event.data, event.is_whole()) else {
+        let Some((chunk, data)) = read_event(options, event.data, event.is_whole()) else {
             // Some servers send blank events to keep the connection open.
             if event.data.trim_ascii().is_empty() {
                 facts.other_events += 1;
@@ -136,7 +138,7 @@ impl LlmAnswer {
         if !event.is_whole() {
             self.usage = None;
         }
-        chunk.usage.into_iter().for_each(|usage| self.counted(usage));
+        chunk.usage.into_iter().for_each(|usage| self.counted(usage, chunk.has_no_output_count));
     }
 
     /// Removes the content of an event that repeats it, unless it has more tokens than before.
@@ -166,11 +168,16 @@ impl LlmAnswer {
         self.choices.uncertain = Choices::all();
     }
 
-    fn counted(&mut self, usage: Usage) {
+    fn counted(&mut self, usage: Usage, has_no_output_count: bool) {
         let AnswerMarks { has_content_since_usage, has_wrong_usage, .. } = &mut self.marks;
         let input = usage.input.or(self.usage.and_then(|before| before.input));
         let cached = usage.cached.or(self.usage.and_then(|before| before.cached));
         let usage = Usage { input, cached, ..usage };
+        if has_no_output_count {
+            let before = self.usage.unwrap_or_default();
+            self.usage = Some(Usage { input, cached, ..before });
+            return;
+        }
         let before = self.usage.replace(usage).filter(|before| before.output > 0 && *has_content_since_usage);
         *has_wrong_usage |= before.is_some_and(|before| usage.output <= before.output);
         *has_content_since_usage = false;
@@ -300,6 +307,7 @@ impl LlmAnswer {
         }
         let Some(facts) = &mut found.llm else { return };
         self.count_tokens(per_token, by_client, facts);
+        self.count_prompt(ended.row, options, facts);
         facts.finish.count(self.finish);
         if let Some(slo) = &mut facts.slo {
             self.count_objectives(per_token, ended, options, slo);
@@ -340,6 +348,15 @@ impl LlmAnswer {
         tokens.hidden_reasoning = tokens.hidden_reasoning.saturating_add(hidden);
         tokens.cached_input = tokens.cached_input.saturating_add(usage.cached.unwrap_or(0));
         tokens.with_cached += u64::from(usage.cached.is_some());
+    }
+
+    /// Compares the server's counts with the lengths that a prompt was made for.
+    fn count_prompt(&self, row: u32, options: &LlmOptions, facts: &mut LlmFacts) {
+        let asked = options.asked.as_ref().and_then(|asked| asked.lengths.get(row as usize));
+        let counted = self.usage().and_then(|usage| Some((usage.input?, usage.output)));
+        if let (Some(prompts), Some(asked), Some(counted)) = (&mut facts.reading.prompts, asked, counted) {
+            prompts.add(*asked, counted);
+        }
     }
 
     /// Returns the number of tokens that came with the content; `None` if it is unknown. Reasoning that was not sent

@@ -164,6 +164,7 @@ impl StreamObserver {
         text: &mut AnswerText,
         outcome: Outcome,
         is_whole: bool,
+        row: u32,
         (start, end): (Timestamp, Timestamp),
     ) -> Option<StreamEnding> {
         if !clocks.is_measured {
@@ -177,7 +178,7 @@ impl StreamObserver {
             let head = clocks.head;
             let last_event = clocks.last_event();
             let intended_start = clocks.intended_start;
-            let ended = AnswerEnd { outcome, head, is_complete, intended_start, start, end, last_event };
+            let ended = AnswerEnd { row, outcome, head, is_complete, intended_start, start, end, last_event };
             answer.end(ended, found);
             let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(&answer, ended, text);
             if !is_kept {
@@ -319,7 +320,7 @@ impl AnswerReader for StreamObserver {
         let mut text = mem::take(&mut slot.text);
         slot.parser.give_back_room();
         let span = (ended.start, ended.end);
-        let ending = self.count(clocks, answer, &mut text, ended.outcome, is_whole, span);
+        let ending = self.count(clocks, answer, &mut text, ended.outcome, is_whole, ended.id.row, span);
         let was_sent = !matches!(ended.outcome, Outcome::ConnectFailed(_));
         if let Some(ending) = ending.filter(|_| was_sent) {
             self.sample(request, first_content, ending, span);
@@ -334,7 +335,7 @@ impl AnswerReader for StreamObserver {
         let end = now.max(arrival.intended_start);
         let answer = LlmAnswer::default();
         let text = &mut AnswerText::default();
-        self.count(self.clocks(arrival), answer, text, Outcome::NeverIssued, false, (end, end));
+        self.count(self.clocks(arrival), answer, text, Outcome::NeverIssued, false, 0, (end, end));
     }
 
     fn finish(&mut self, _: Timestamp) {

@@ -1,9 +1,12 @@
 //! Options of streams, and the rule that tells which answers are streams.
 
+use std::sync::Arc;
+
 use truetail_engine::FieldList;
 use truetail_model::time::Nanos;
-use truetail_run::{LlmApi, StampBooks, StreamKind};
+use truetail_run::{LlmApi, LlmReading, PromptFacts, StampBooks, StreamKind};
 
+use crate::dialect::DescribedDialect;
 use crate::event_parser::MAX_DATA_BYTES;
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
@@ -26,23 +29,58 @@ pub struct StreamOptions {
     pub llm: Option<LlmOptions>,
 }
 
+/// Lengths of made prompts and their answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AskedPrompts {
+    /// The lengths as the user wrote them.
+    pub name: String,
+    /// By row: input and output tokens that were asked for.
+    pub lengths: Vec<(u32, u32)>,
+}
+
 /// Options for answers of language models.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LlmOptions {
     /// Form of the events.
     pub api: LlmApi,
+    /// Description of this form, with [`LlmApi::Described`].
+    pub dialect: Option<Arc<DescribedDialect>>,
+    /// The form was recognised by an answer before the load.
+    pub is_recognised: bool,
     /// Without an end mark, a stream is complete only if the model ended its answer.
     pub must_finish: bool,
     /// Objectives that each request must meet to count in goodput.
     pub slo: Vec<Objective>,
     /// Counts the tokens of answers whose tokens the server does not count.
     pub tokenizer: Option<Tokenizer>,
+    /// Lengths that prompts were made for.
+    pub asked: Option<Arc<AskedPrompts>>,
 }
 
 impl LlmOptions {
     /// Options for this form and these objectives, without a tokenizer.
     pub fn new(api: LlmApi, slo: Vec<Objective>) -> LlmOptions {
-        LlmOptions { api, must_finish: false, slo, tokenizer: None }
+        LlmOptions { api, dialect: None, is_recognised: false, must_finish: false, slo, tokenizer: None, asked: None }
+    }
+
+    /// Options for a dialect that a file describes.
+    pub fn described(dialect: DescribedDialect, slo: Vec<Objective>) -> LlmOptions {
+        LlmOptions { dialect: Some(Arc::new(dialect)), ..LlmOptions::new(LlmApi::Described, slo) }
+    }
+
+    pub(crate) fn reading(&self) -> LlmReading {
+        let dialect = self.dialect.as_ref().map(|dialect| dialect.source().clone());
+        let prompts = self.asked.as_ref().map(|asked| PromptFacts::new(asked.name.clone()));
+        LlmReading { api: self.api, dialect, recognised: self.is_recognised, prompts }
+    }
+
+    /// Returns the kind of event.
+    pub fn stream_kind(&self) -> StreamKind {
+        self.dialect.as_ref().map_or(self.api.stream_kind(), |dialect| dialect.stream_kind())
+    }
+
+    fn end_mark(&self) -> Option<&str> {
+        self.dialect.as_ref().map_or(self.api.end_mark(), |dialect| dialect.end_mark())
     }
 }
 
@@ -54,8 +92,8 @@ impl StreamOptions {
 
     /// Options for streams of a language model, which end with its mark.
     pub fn for_llm(llm: LlmOptions) -> StreamOptions {
-        let end_mark = llm.api.end_mark().map(str::to_owned);
-        let plain = StreamOptions::new(llm.api.stream_kind());
+        let end_mark = llm.end_mark().map(str::to_owned);
+        let plain = StreamOptions::new(llm.stream_kind());
         StreamOptions { end_mark, llm: Some(LlmOptions { must_finish: true, ..llm }), ..plain }
     }
 
@@ -97,6 +135,11 @@ impl StreamOptions {
             StreamKind::Items | StreamKind::Pushes => false,
             StreamKind::Sse | StreamKind::Lines => {
                 let is_of_kind = if self.kind == StreamKind::Sse { is_event_stream } else { is_json_lines };
+                let dialect = self.llm.as_ref().and_then(|llm| llm.dialect.as_ref());
+                let own = dialect.map_or(&[][..], |dialect| dialect.media_types());
+                let is_of_kind = |value: &[u8]| {
+                    if own.is_empty() { is_of_kind(value) } else { has_media_type(value, own) }
+                };
                 let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");
                 status == Some(200)
                     && fields.all("content-type").any(is_of_kind)
@@ -122,9 +165,9 @@ fn is_json_lines(content_type: &[u8]) -> bool {
 }
 
 /// Compares the media type without its parameters.
-fn has_media_type(content_type: &[u8], names: &[&str]) -> bool {
+fn has_media_type(content_type: &[u8], names: &[impl AsRef<str>]) -> bool {
     let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-    names.iter().any(|name| media_type.eq_ignore_ascii_case(name.as_bytes()))
+    names.iter().any(|name| media_type.eq_ignore_ascii_case(name.as_ref().as_bytes()))
 }
 
 #[cfg(test)]

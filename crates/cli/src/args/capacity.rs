@@ -140,6 +140,9 @@ pub(crate) struct SearchReadingArgs {
     /// Read each answer as that of a language model, such as openai-chat. As --llm of truetail run
     #[arg(long, value_name = "API", help_heading = "Search")]
     pub llm: Option<LlmName>,
+    /// Read each answer by a TOML file that describes the API. As --llm-dialect of truetail run
+    #[arg(long, value_name = "FILE", conflicts_with = "llm", help_heading = "Search")]
+    pub llm_dialect: Option<PathBuf>,
 }
 
 /// Range of the rates.

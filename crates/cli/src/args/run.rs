@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use truetail_analysis::capacity::AbortRule;
@@ -209,6 +210,15 @@ pub(crate) struct RunArgs {
     /// names the columns, or FILE.jsonl. With --flow, a row for each session, with the columns as variables
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub data_from: Option<PathBuf>,
+    /// Make prompts for a language model, as rows with the fields prompt, input_tokens, output_tokens and group: for
+    /// example synthetic:input=512±128,output=128, also with prefix=1024,groups=8 for shared beginnings. Lengths are in
+    /// tokens: 512, 512±128 or 512+-128 (normal), lognormal:512±256, 256..1024 (uniform), or file:FILE with one a line.
+    /// A few calls before the load tell how many tokens the server counts for a word. Needs --llm
+    #[arg(long, value_name = "SPEC", help_heading = "Request")]
+    pub prompts: Option<String>,
+    /// Rows that were made, as JSON lines.
+    #[arg(skip)]
+    pub made_rows: Option<Arc<[u8]>>,
     /// Order in which requests, or the sessions of --flow, use the rows of --data-from [default: in-order]
     #[arg(long, value_name = "ORDER", help_heading = "Request")]
     pub feed: Option<FeedName>,

@@ -1,10 +1,12 @@
 //! Options for answers that are streams.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use truetail_model::time::Nanos;
 use truetail_run::LlmApi;
+use truetail_stream::AskedPrompts;
 
 use super::values::length;
 
@@ -27,11 +29,15 @@ pub(crate) struct StreamArgs {
     /// reason for its end
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
-    /// Read each answer as that of a language model: the times to its first token and between tokens. Implies --stream
-    /// sse (of Ollama: a JSON object per line), and asks for a stream with token counts in the body, unless the body
-    /// says otherwise; a flow sends what it says
+    /// Read each answer as that of a language model: the times to its first token and between tokens. auto recognises
+    /// the API by a first answer. Implies --stream sse (of Ollama: a JSON object per line), and
+    /// asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
+    /// Read each answer as that of a language model whose API this TOML file describes: the paths of its text, its
+    /// token counts, its end and its errors. For APIs that --llm does not know
+    #[arg(long, value_name = "FILE", conflicts_with = "llm", help_heading = "Streams")]
+    pub llm_dialect: Option<PathBuf>,
     /// Put a short text in front of each prompt, different for each request of the run, so that a cache of prompts does
     /// not answer. The texts follow from --seed: give each run on the same server another one. Needs --llm
     #[arg(long, help_heading = "Streams")]
@@ -40,6 +46,26 @@ pub(crate) struct StreamArgs {
     /// They are labelled as truetail's count. Needs --llm, and a truetail that was built with --features tokenizer
     #[arg(long, value_name = "FILE", help_heading = "Streams")]
     pub tokenizer: Option<PathBuf>,
+    /// Lengths of the prompts of `--prompts`.
+    #[arg(skip)]
+    pub asked: Option<Arc<AskedPrompts>>,
+    /// Result of `--llm auto`.
+    #[arg(skip)]
+    pub recognised: Option<RecognisedApi>,
+}
+
+/// API that an answer before the load was recognised as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RecognisedApi {
+    /// The server refused to be asked for a count of tokens.
+    pub refuses_count: bool,
+}
+
+impl StreamArgs {
+    /// Returns true if answers are of a language model.
+    pub(crate) fn reads_llm(&self) -> bool {
+        self.llm.is_some() || self.llm_dialect.is_some()
+    }
 }
 
 /// `--stream`.
@@ -78,11 +104,14 @@ pub(crate) enum LlmName {
     Llamacpp,
     /// SGLang's `/generate`.
     Sglang,
+    /// One of these, by the answer to a request before the load.
+    Auto,
 }
 
 impl LlmName {
-    pub(crate) fn api(self) -> LlmApi {
-        match self {
+    /// Returns the format; `None` for `auto`, which is replaced before the load.
+    pub(crate) fn api(self) -> Option<LlmApi> {
+        Some(match self {
             LlmName::OpenaiChat => LlmApi::OpenaiChat,
             LlmName::OpenaiCompletions => LlmApi::OpenaiCompletions,
             LlmName::OpenaiResponses => LlmApi::OpenaiResponses,
@@ -92,7 +121,13 @@ impl LlmName {
             LlmName::Tgi => LlmApi::Tgi,
             LlmName::Llamacpp => LlmApi::Llamacpp,
             LlmName::Sglang => LlmApi::Sglang,
-        }
+            LlmName::Auto => return None,
+        })
+    }
+
+    /// Returns the name of a format; `None` for one that a file describes.
+    pub(crate) fn of(api: LlmApi) -> Option<LlmName> {
+        LlmName::value_variants().iter().find(|name| name.api() == Some(api)).copied()
     }
 }
 

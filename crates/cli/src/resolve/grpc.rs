@@ -103,7 +103,7 @@ fn refuse_http(args: &RunArgs) -> Result<()> {
         ("--user", args.user.is_some()),
         ("--no-keepalive", args.no_keepalive),
         ("--stream", args.streams.stream.is_some()),
-        ("--llm", args.streams.llm.is_some()),
+        ("--llm", args.streams.reads_llm()),
         ("--targets", args.targets.is_some()),
         ("--curl", args.curl.is_some()),
         ("--replay", args.replay.replay.is_some()),

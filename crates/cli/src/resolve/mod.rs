@@ -1,5 +1,6 @@
-//! Resolved arguments: checked against each other, with defaults and file contents. Nothing is saved here, and only
-//! `grpc_schema` sends something: it may ask a gRPC server for its schema.
+//! Resolved arguments: checked against each other, with defaults and file contents. Nothing is saved here. Only three
+//! modules send something: `grpc_schema` may ask a gRPC server for its schema, and `recognise` and `prompts` ask a
+//! language model.
 
 mod checks;
 pub(crate) mod flow;
@@ -11,6 +12,8 @@ mod kept_headers;
 pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod messages;
+mod prompts;
+pub(crate) mod recognise;
 pub(crate) mod replay;
 pub(crate) mod request;
 pub(crate) mod rows;

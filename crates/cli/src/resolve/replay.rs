@@ -52,7 +52,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--body-type", args.body_type.is_some(), what),
         ("--data-from", args.data_from.is_some(), what),
         ("--feed", args.feed.is_some(), what),
-        ("--llm", args.streams.llm.is_some(), what),
+        ("--llm", args.streams.reads_llm(), what),
     ];
     if let Some((flag, _, why)) = given.iter().find(|(_, given, _)| *given) {
         return Err(usage_error(format!("--replay and {flag} contradict each other: {why}")));

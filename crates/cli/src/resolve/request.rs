@@ -1,7 +1,7 @@
 //! Requests of `truetail run`, and the server that they are sent to.
 
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use truetail_engine::{
     AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
@@ -10,7 +10,7 @@ use truetail_engine::{
 use truetail_flow::{Flows, GuidedPlan};
 use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
-    parse_targets, prepare, words_of_curl,
+    parse_targets, placeholders, prepare, words_of_curl,
 };
 
 use super::input;
@@ -26,10 +26,8 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     let added: Vec<String> = closing(args).iter().cloned().chain(args.traces.placeholder()).collect();
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
-    let specs = match args.streams.llm {
-        Some(llm) => ask_for_streams(specs, llm.api(), args.streams.cache_bust)?,
-        None => specs,
-    };
+    let specs = ask_for_streams(specs, &args.streams)?;
+    refuse_without_prompt(args, &specs)?;
     let data = data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: order(args) });
     let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
@@ -38,6 +36,18 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
         return Err(usage_error(format!("--user would go to {one} and to {other}; {help}")));
     }
     target_of(args, ask)
+}
+
+/// Refuses `--prompts` if no request has a place for a prompt.
+fn refuse_without_prompt(args: &RunArgs, specs: &[TargetSpec]) -> Result<()> {
+    let has_prompt = |spec: &TargetSpec| placeholders(&spec.body).any(|found| found.name == "prompt");
+    if args.prompts.is_none() || specs.iter().any(has_prompt) {
+        return Ok(());
+    }
+    Err(usage_error(
+        "--prompts: no body has a place for the prompt; write {{prompt}}, and {{output_tokens}} as the limit of the answer, such \
+         as --data '{\"model\": \"m\", \"max_tokens\": {{output_tokens}}, \"prompt\": \"{{prompt}}\"}'",
+    ))
 }
 
 /// Returns the target of recorded requests.
@@ -252,7 +262,7 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 pub(crate) struct DataFile {
     format: RowFormat,
     pub(super) name: String,
-    bytes: Vec<u8>,
+    bytes: Arc<[u8]>,
 }
 
 impl DataFile {
@@ -262,6 +272,10 @@ impl DataFile {
 }
 
 pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
+    if let Some(made) = &args.made_rows {
+        let name = "--prompts".to_owned();
+        return Ok(Some(DataFile { format: RowFormat::JsonLines, name, bytes: Arc::clone(made) }));
+    }
     let Some(file) = &args.data_from else {
         return match args.feed {
             Some(_) => Err(usage_error("--feed sets the order of rows, and there are none; add --data-from FILE.csv")),
@@ -277,7 +291,7 @@ pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
             MAX_REQUEST_SET_BYTES >> 20
         )));
     }
-    Ok(Some(DataFile { format, name, bytes: input::bytes(file)? }))
+    Ok(Some(DataFile { format, name, bytes: input::bytes(file)?.into() }))
 }
 
 pub(super) fn order(args: &RunArgs) -> FeedOrder {

@@ -96,7 +96,7 @@ pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut W
         )));
     }
     // Distinct prompts are in no cache.
-    let may_be_cached = args.streams.llm.is_some() && !args.streams.cache_bust;
+    let may_be_cached = args.streams.reads_llm() && !args.streams.cache_bust;
     let note = match &workload.model {
         LoadModel::Closed { horizon, .. } if may_be_cached && !is_once => {
             let may_repeat = horizon.requests.is_none_or(|requests| requests > u64::from(rows));

@@ -8,8 +8,8 @@ use truetail_flow::{FlowRun, Flows};
 use truetail_run::EndClock;
 
 use super::{
-    checks, flow, generator, grpc, kept_headers, load, messages, replay, request, rows, server_timing, stream, stripe,
-    tls, trace,
+    checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request, rows,
+    server_timing, stream, stripe, tls, trace,
 };
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
@@ -124,6 +124,8 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let guided = script.as_ref().and_then(ReadScript::guided);
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
+    let made_prompts = prompts::prepare(&mut args)?;
+    let of_api = recognise::recognise(&mut args)?;
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
@@ -136,13 +138,14 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
     Scrapers::check(&args.scrapes)?;
     let events = events::events(&args.events)?;
-    vllm::check(&args.vllm, args.streams.llm.is_some())?;
+    vllm::check(&args.vllm, args.streams.reads_llm())?;
     let timing = generator::timing(&args)?;
     let made_by = [("--flow", flows.is_some()), ("--replay", replay.is_some()), ("--script", script.is_some())];
     stream::refuse_cache_bust(
         &args.streams,
         made_by.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option),
     )?;
+    let of_prompts = made_prompts.map(|made| prompts::make(&mut args, &made, &workload)).transpose()?;
     let mut called = None;
     let mut target = match (&flows, &replay, guided) {
         (Some(flows), ..) => request::for_flows(&args, flows)?,
@@ -182,7 +185,14 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let of_messages = messages::notes(&args);
     let stamps = messages::stamps(&args);
-    let notes = tls::notes(&args).into_iter().chain(of_replay).chain(of_rows).chain(of_messages).collect();
+    let notes = tls::notes(&args)
+        .into_iter()
+        .chain(of_api)
+        .chain(of_prompts)
+        .chain(of_replay)
+        .chain(of_rows)
+        .chain(of_messages)
+        .collect();
     let script = Script::load(&args, script, &mut plan)?;
     let checks = checks::checks(args.checks, &mut plan, called, cut_warmup);
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);

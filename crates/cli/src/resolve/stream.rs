@@ -8,10 +8,10 @@ use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream, with_distinct_prompts};
 use truetail_run::{LlmApi, StampBooks, StreamKind};
-use truetail_stream::{LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
+use truetail_stream::{DescribedDialect, LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
 use super::input;
-use crate::args::stream::{StreamArgs, StreamName};
+use crate::args::stream::{LlmName, StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
@@ -45,7 +45,8 @@ pub(crate) fn options(
     cut_warmup: bool,
 ) -> Result<Option<StreamOptions>> {
     refuse_without_streams(&args, &objectives)?;
-    let Some(kind) = kind(&args)? else { return Ok(None) };
+    let llm = llm(&args, objectives)?;
+    let Some(kind) = kind(&args, llm.as_ref())? else { return Ok(None) };
     if flows.is_some_and(|flows| !flows.streams().any(|(_, is_stream)| is_stream)) {
         return Err(usage_error(
             "no step of the flow is a stream; write '# truetail: stream' before each request whose answer is one",
@@ -65,10 +66,10 @@ pub(crate) fn options(
             "--idle-timeout gives up answers, and a push is none; count silence with --stall TIME",
         ));
     }
-    let plain = match args.llm {
+    let plain = match llm {
         Some(llm) => {
             let tokenizer = args.tokenizer.as_deref().map(tokenizer).transpose()?;
-            StreamOptions::for_llm(LlmOptions { tokenizer, ..LlmOptions::new(llm.api(), objectives) })
+            StreamOptions::for_llm(LlmOptions { tokenizer, ..llm })
         }
         None => StreamOptions::new(kind),
     };
@@ -88,10 +89,10 @@ pub(crate) fn refuse_cache_bust(args: &StreamArgs, made_by: Option<&str>) -> Res
 
 /// Returns how answers are read, to check which gates fit.
 pub(crate) fn reading(args: &StreamArgs) -> ReadingMode {
-    match (args.llm, args.stream) {
-        (Some(_), _) => ReadingMode::Llm,
-        (None, Some(_)) => ReadingMode::Streams,
-        (None, None) => ReadingMode::Whole,
+    match (args.reads_llm(), args.stream) {
+        (true, _) => ReadingMode::Llm,
+        (false, Some(_)) => ReadingMode::Streams,
+        (false, None) => ReadingMode::Whole,
     }
 }
 
@@ -110,7 +111,7 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
         ("--end-mark", args.end_mark.is_some()),
     ];
     let given = of_streams.iter().find(|(_, given)| *given);
-    if let Some((flag, _)) = given.filter(|_| args.stream.is_none() && args.llm.is_none()) {
+    if let Some((flag, _)) = given.filter(|_| args.stream.is_none() && !args.reads_llm()) {
         return Err(usage_error(format!(
             "{flag} is about streams; add --stream sse, --stream chunks or --llm, or --subscribe on a channel"
         )));
@@ -120,7 +121,7 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
         ("--cache-bust", args.cache_bust),
         ("--tokenizer", args.tokenizer.is_some()),
     ];
-    match of_llm.iter().find(|(_, given)| *given && args.llm.is_none()) {
+    match of_llm.iter().find(|(_, given)| *given && !args.reads_llm()) {
         Some((flag, _)) => {
             Err(usage_error(format!("{flag} is about answers of language models; add --llm openai-chat")))
         }
@@ -129,19 +130,20 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
 }
 
 /// Returns the kind of stream; `None` if answers are read as a whole.
-fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
-    match (args.stream, args.llm) {
+fn kind(args: &StreamArgs, llm: Option<&LlmOptions>) -> Result<Option<StreamKind>> {
+    match (args.stream, llm) {
         (Some(StreamName::Chunks), Some(_)) => Err(usage_error(
             "--llm and --stream chunks contradict each other: language models send server-sent events; leave --stream out",
         )),
         (Some(StreamName::Chunks), None) => Ok(Some(StreamKind::Chunks)),
-        (Some(StreamName::Sse), Some(llm)) if llm.api().stream_kind() != StreamKind::Sse => {
-            let name = llm.api().name();
-            Err(usage_error(format!(
-                "--llm {name} reads lines of JSON, and contradicts --stream sse; leave --stream out"
-            )))
+        (Some(StreamName::Sse), Some(llm)) if llm.stream_kind() != StreamKind::Sse => {
+            let option = match &args.llm_dialect {
+                Some(file) => format!("--llm-dialect {}", file.display()),
+                None => format!("--llm {}", llm.api.name()),
+            };
+            Err(usage_error(format!("{option} reads lines of JSON, and contradicts --stream sse; leave --stream out")))
         }
-        (_, Some(llm)) => Ok(Some(llm.api().stream_kind())),
+        (_, Some(llm)) => Ok(Some(llm.stream_kind())),
         (Some(StreamName::Sse), None) => Ok(Some(StreamKind::Sse)),
         (Some(StreamName::Messages), _) => Ok(Some(StreamKind::Messages)),
         (Some(StreamName::Pushes), _) => Ok(Some(StreamKind::Pushes)),
@@ -149,16 +151,52 @@ fn kind(args: &StreamArgs) -> Result<Option<StreamKind>> {
     }
 }
 
-/// Converts requests into streaming requests to a language model, with distinct prompts if `cache_bust` is set.
+/// Returns the form of a language model's answers; `None` if answers are not read as such.
+fn llm(args: &StreamArgs, objectives: Vec<Objective>) -> Result<Option<LlmOptions>> {
+    let asked = args.asked.clone();
+    if let Some(file) = &args.llm_dialect {
+        return Ok(Some(LlmOptions { asked, ..LlmOptions::described(described(file)?, objectives) }));
+    }
+    let Some(api) = args.llm.and_then(LlmName::api) else { return Ok(None) };
+    let is_recognised = args.recognised.is_some();
+    Ok(Some(LlmOptions { is_recognised, asked, ..LlmOptions::new(api, objectives) }))
+}
+
+/// Reads the file of a dialect.
+fn described(file: &Path) -> Result<DescribedDialect> {
+    let name = file.display().to_string();
+    if name == "-" {
+        return Err(usage_error("--llm-dialect -: the file is read more than once; write it to a file"));
+    }
+    DescribedDialect::parse(&name, &input::text(file)?).map_err(|error| usage_error(format!("--llm-dialect: {error}")))
+}
+
+/// Returns the members of a request's body that ask a language model for a stream, with their values in JSON.
+fn request_members(args: &StreamArgs) -> Result<Option<Vec<(String, String)>>> {
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    if let Some(file) = &args.llm_dialect {
+        return Ok(Some(described(file)?.request_members().map(owned).collect()));
+    }
+    let members = args.llm.and_then(LlmName::api).map(LlmApi::request_members);
+    let refuses_count = args.recognised.is_some_and(|recognised| recognised.refuses_count);
+    let is_sent = |name: &str| name == "stream" || !refuses_count;
+    Ok(members.map(|members| members.iter().copied().filter(|(name, _)| is_sent(name)).map(owned).collect()))
+}
+
+/// Converts requests into streaming requests to a language model, if answers are read as its own, and gives them
+/// distinct prompts with `--cache-bust`.
 ///
 /// # Errors
 /// If a body is no JSON object, or has no prompt to change.
-pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, api: LlmApi, cache_bust: bool) -> Result<Vec<TargetSpec>> {
+pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, args: &StreamArgs) -> Result<Vec<TargetSpec>> {
+    let Some(members) = request_members(args)? else { return Ok(specs) };
+    let members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();
         let refused = |option: &str, problem: String| usage_error(format!("{location}{option}: {problem}"));
-        let spec = asking_for_stream(spec, api.request_members()).map_err(|problem| refused("--llm", problem))?;
-        if !cache_bust {
+        let option = if args.llm_dialect.is_some() { "--llm-dialect" } else { "--llm" };
+        let spec = asking_for_stream(spec, &members).map_err(|problem| refused(option, problem))?;
+        if !args.cache_bust {
             return Ok(spec);
         }
         with_distinct_prompts(spec).map_err(|problem| refused("--cache-bust", problem))

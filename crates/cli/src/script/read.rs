@@ -139,7 +139,7 @@ fn refuse_for_sessions(args: &RunArgs) -> Result<()> {
         ("--session-length", args.session_length.is_some(), "a session has as many requests as it makes"),
         ("--check", !args.checks.checks.is_empty(), "write s:check(…) in the session"),
         ("--stream", args.streams.stream.is_some(), "a session waits for whole answers; use --flow"),
-        ("--llm", args.streams.llm.is_some(), "a session waits for whole answers; use --flow"),
+        ("--llm", args.streams.reads_llm(), "a session waits for whole answers; use --flow"),
         ("--no-keepalive", args.no_keepalive, "use --connection-per-session"),
         ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
         ("--warmup auto", args.warmup == Some(WarmupValue::Auto), "use --warmup TIME"),

@@ -159,6 +159,10 @@ impl Stage {
             "--live",
             "--otlp",
             "--tokenizer",
+            // The server is no language model.
+            "--llm auto",
+            "--llm-dialect",
+            "--prompts",
             "--script",
             // It has no page of metrics either.
             "--scrape",

@@ -40,6 +40,8 @@ mod k8s;
 mod kept_headers;
 mod lab;
 mod llm;
+mod llm_dialects;
+mod llm_prompts;
 mod load;
 mod mcp;
 mod messages;

@@ -41,7 +41,7 @@ impl RawServer {
 }
 
 /// Returns true if the head is complete and the body has the length in the head.
-fn is_whole(asked: &[u8]) -> bool {
+pub fn is_whole(asked: &[u8]) -> bool {
     let text = String::from_utf8_lossy(asked);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));

@@ -2,7 +2,9 @@
 
 use truetail_analysis::figures;
 use truetail_model::time::NANOS_PER_SECOND;
-use truetail_run::{Distribution, Findings, LlmFacts, Run, StampBooks, StreamFacts, StreamKind, TokenCounts};
+use truetail_run::{
+    Distribution, Findings, LlmFacts, PromptFacts, Run, StampBooks, StreamFacts, StreamKind, TokenCounts,
+};
 
 use super::labelled::LabelledText;
 use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
@@ -13,7 +15,8 @@ use crate::style::Style;
 pub fn streams(run: &Run) -> Vec<LabelledText> {
     let of_llm = |llm: &LlmFacts| {
         let lines = [Some(("Tokens", tokens(llm))), Some(("", content(llm))), unmeasured(llm).map(|text| ("", text))];
-        lines.into_iter().flatten().chain(finish(llm).map(|text| ("", text))).collect::<Vec<_>>()
+        let prompts = llm.reading.prompts.as_ref().and_then(prompts).map(|text| ("Prompts", text));
+        lines.into_iter().flatten().chain(finish(llm).map(|text| ("", text))).chain(prompts).collect::<Vec<_>>()
     };
     run.facts.stream.as_ref().map_or(Vec::new(), |streams| {
         let name = if streams.reading.kind == StreamKind::Pushes { "Pushes" } else { "Streams" };
@@ -100,6 +103,31 @@ fn cached(tokens: &TokenCounts) -> String {
     }
     let share = tokens.cached_input.min(tokens.input) as f64 / tokens.input as f64;
     format!(" ({} of them cached)", number::share(share))
+}
+
+/// Describes the lengths of made prompts and their answers, as asked for and as the server counted them.
+fn prompts(prompts: &PromptFacts) -> Option<String> {
+    let answers = prompts.answers as f64;
+    if prompts.answers == 0 {
+        return Some("the server counted no answer with its input".to_owned());
+    }
+    let mean = |sum: u64| format!("{:.1}", sum as f64 / answers);
+    let off = match prompts.asked_input {
+        0 => return None,
+        asked => (prompts.counted_input as f64 / asked as f64 - 1.0) * 100.0,
+    };
+    let far = match prompts.input_off {
+        0 => "none".to_owned(),
+        count => number::count(count),
+    };
+    Some(format!(
+        "{} input tokens asked for and {} counted in the mean ({off:+.1}%), {far} off by more than 5%; {} output tokens asked for and \
+         {} counted",
+        mean(prompts.asked_input),
+        mean(prompts.counted_input),
+        mean(prompts.asked_output),
+        mean(prompts.counted_output)
+    ))
 }
 
 /// Describes the times that are unknown because events were not understood.

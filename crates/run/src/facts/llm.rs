@@ -28,10 +28,12 @@ pub enum LlmApi {
     Llamacpp,
     /// `/generate` of SGLang.
     Sglang,
+    /// A dialect that a file describes: [`LlmFacts::dialect`].
+    Described,
 }
 
 impl LlmApi {
-    /// All formats.
+    /// All formats that truetail knows.
     pub const ALL: [LlmApi; 9] = [
         LlmApi::OpenaiChat,
         LlmApi::OpenaiCompletions,
@@ -73,6 +75,8 @@ impl LlmApi {
             | LlmApi::Tgi
             | LlmApi::Llamacpp
             | LlmApi::Sglang => &[STREAM],
+            // Its file has the members.
+            LlmApi::Described => &[],
         }
     }
 
@@ -88,15 +92,55 @@ impl LlmApi {
             LlmApi::Tgi => "tgi",
             LlmApi::Llamacpp => "llamacpp",
             LlmApi::Sglang => "sglang",
+            LlmApi::Described => "described",
         }
     }
+}
+
+/// How a language model is asked, and how its answers are read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LlmReading {
+    /// Format of the answers.
+    pub api: LlmApi,
+    /// File that describes it, with [`LlmApi::Described`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<DialectFile>,
+    /// The format was recognised by an answer before the load (`--llm auto`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recognised: bool,
+    /// Lengths of made prompts beside the server's count; `None` if no prompts were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PromptFacts>,
+}
+
+impl LlmReading {
+    /// Returns true if format and prompts are the same, however the format was found.
+    fn is_alike(&self, other: &LlmReading) -> bool {
+        let toml = |reading: &LlmReading| reading.dialect.as_ref().map(|dialect| dialect.toml.clone());
+        let made = |reading: &LlmReading| reading.prompts.as_ref().map(|prompts| prompts.made.clone());
+        self.api == other.api && toml(self) == toml(other) && made(self) == made(other)
+    }
+}
+
+/// A file that describes a dialect (`--llm-dialect`).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DialectFile {
+    /// Name of the file.
+    pub file: String,
+    /// Text of the file.
+    pub toml: String,
+}
+
+fn is_false(truth: &bool) -> bool {
+    !truth
 }
 
 /// Events of language models, and token counts of their servers. Times are [`StreamTime`](crate::StreamTime)s.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LlmFacts {
-    /// Format of the answers.
-    pub api: LlmApi,
+    /// How the answers are read.
+    #[serde(flatten)]
+    pub reading: LlmReading,
     /// Events with content: a part of a text, of reasoning, or of a tool call.
     pub content_events: u64,
     /// Content events that have only reasoning.
@@ -236,6 +280,53 @@ impl ClientTokens {
     }
 }
 
+/// Lengths that were asked for of made prompts and their answers (`--prompts`), and the server's count, over complete
+/// answers whose input and output tokens it counted.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptFacts {
+    /// The lengths as the user wrote them.
+    pub made: String,
+    /// Answers.
+    pub answers: u64,
+    /// Input tokens that were asked for.
+    pub asked_input: u64,
+    /// Input tokens by the server's count.
+    pub counted_input: u64,
+    /// Output tokens that were asked for.
+    pub asked_output: u64,
+    /// Output tokens by the server's count.
+    pub counted_output: u64,
+    /// Answers whose input tokens differ by more than 5 % from those asked for.
+    pub input_off: u64,
+}
+
+impl PromptFacts {
+    /// Returns zero counts for prompts of these lengths.
+    pub fn new(made: String) -> PromptFacts {
+        PromptFacts { made, ..PromptFacts::default() }
+    }
+
+    /// Counts an answer: input and output tokens, asked for and counted.
+    pub fn add(&mut self, asked: (u32, u32), counted: (u64, u64)) {
+        let asked = (u64::from(asked.0), u64::from(asked.1));
+        let is_off = u128::from(counted.0.abs_diff(asked.0)) * 20 > u128::from(asked.0);
+        let more = [1, asked.0, counted.0, asked.1, counted.1, u64::from(is_off)];
+        self.each().into_iter().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+    }
+
+    fn each(&mut self) -> [&mut u64; 6] {
+        [
+            &mut self.answers,
+            &mut self.asked_input,
+            &mut self.counted_input,
+            &mut self.asked_output,
+            &mut self.counted_output,
+            &mut self.input_off,
+        ]
+    }
+}
+
 /// Number of planned requests that met all objectives.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SloCounts {
@@ -293,7 +384,7 @@ impl LlmFacts {
     /// Returns facts without any event.
     pub fn new(api: LlmApi, objectives: Vec<String>) -> LlmFacts {
         LlmFacts {
-            api,
+            reading: LlmReading { api, dialect: None, recognised: false, prompts: None },
             content_events: 0,
             reasoning_events: 0,
             other_events: 0,
@@ -324,7 +415,9 @@ impl LlmFacts {
     pub(super) fn is_alike(&self, other: &LlmFacts) -> bool {
         let objectives = |facts: &LlmFacts| facts.slo.as_ref().map(|slo| slo.objectives.clone());
         let tokenizer = |facts: &LlmFacts| facts.by_client.as_ref().map(|client| client.sha256.clone());
-        self.api == other.api && objectives(self) == objectives(other) && tokenizer(self) == tokenizer(other)
+        self.reading.is_alike(&other.reading)
+            && objectives(self) == objectives(other)
+            && tokenizer(self) == tokenizer(other)
     }
 
     /// Adds the facts of another part of the run. Sums saturate, since files may hold any counts.
@@ -345,7 +438,8 @@ impl LlmFacts {
         ];
         let slo = self.slo.iter_mut().flat_map(|slo| [&mut slo.met, &mut slo.cannot_tell]);
         let by_client = self.by_client.iter_mut().flat_map(ClientTokens::each);
+        let prompts = self.reading.prompts.iter_mut().flat_map(PromptFacts::each);
         let counts = self.tokens.each().into_iter().chain(self.unmeasured.each()).chain(self.finish.each());
-        events.into_iter().chain(counts).chain(by_client).chain(slo).collect()
+        events.into_iter().chain(counts).chain(prompts).chain(by_client).chain(slo).collect()
     }
 }

@@ -54,7 +54,10 @@ pub(crate) use kept_headers::OTHER_VALUE;
 pub use kept_headers::{
     HeaderPlace, HeaderRow, HeaderValue, KeptHeader, KeptHeaders, MAX_HEADER_VALUES, MAX_KEPT_HEADERS,
 };
-pub use llm::{ClientTokens, LlmApi, LlmFacts, ObjectiveCounts, SloCounts, TokenCounts, UnmeasuredContent};
+pub use llm::{
+    ClientTokens, DialectFile, LlmApi, LlmFacts, LlmReading, ObjectiveCounts, PromptFacts, SloCounts, TokenCounts,
+    UnmeasuredContent,
+};
 pub use llm_finish::{FinishCounts, FinishReason};
 pub use machine::{ClockFacts, MachineFacts, MachineLook};
 pub use mark::Mark;

@@ -3,8 +3,8 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, Run, SloCounts, StreamDetail, StreamFacts,
-    StreamFindings, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
+    DialectFile, Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, PromptFacts, Run, SloCounts,
+    StreamDetail, StreamFacts, StreamFindings, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
 };
 
 #[path = "../support/streams.rs"]
@@ -52,6 +52,11 @@ pub fn with_llm(mut run: Run) -> Run {
         streams.times.get_mut(time).record_n(Nanos(value), count);
     }
     let mut llm = LlmFacts::new(LlmApi::OpenaiChat, vec!["ttft < 1s".to_owned()]);
+    llm.reading.dialect = Some(DialectFile { file: "own.toml".to_owned(), toml: "text = 'a'".to_owned() });
+    llm.reading.recognised = true;
+    let mut prompts = PromptFacts::new("synthetic:input=9,output=1".to_owned());
+    (0..20).for_each(|_| prompts.add((9, 1), (10, 1)));
+    llm.reading.prompts = Some(prompts);
     llm.content_events = 2 * complete;
     llm.other_events = streams.events - llm.content_events;
     llm.tokens = TokenCounts {
@@ -87,6 +92,8 @@ fn language_models_come_back_as_they_were_and_are_merged() {
     let one = run.facts.stream.as_ref().unwrap().llm.clone().unwrap();
     let both = merged.llm.unwrap();
     assert_eq!((both.tokens.output, both.content_events), (2 * one.tokens.output, 2 * one.content_events));
+    let prompts = both.reading.prompts.expect("prompts were made");
+    assert_eq!((prompts.answers, prompts.counted_input, prompts.input_off), (40, 400, 40));
     let one = one.slo.unwrap();
     let both = both.slo.unwrap();
     assert_eq!((both.met, both.each[0].met), (2 * one.met, 2 * one.each[0].met));

@@ -254,6 +254,7 @@ impl ChoiceList {
             finished: self.finished,
             finish: self.finish,
             usage: None,
+            has_no_output_count: false,
         }
     }
 }

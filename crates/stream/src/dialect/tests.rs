@@ -151,14 +151,19 @@ fn half_characters_are_read_as_browsers_do() {
         &b"{\"choices\":[{\"delta\":{\"content\":\"\\ud83e\"}}]}"[..],
         b"{\"choices\":[{\"delta\":{\"content\":\"\xF0\x9F\"}}]}",
     ] {
-        let (chunk, text) = read_event(CHAT, data, true).expect("it can be read");
+        let (chunk, text) = read_event(&LlmOptions::new(CHAT, Vec::new()), data, true).expect("it can be read");
         assert!(!chunk.content.is_empty() && !chunk.is_unknown, "{}", data.escape_ascii());
         assert!(std::str::from_utf8(&text).is_ok());
     }
     // The data was too long to be kept whole.
-    let (chunk, _) = read_event(CHAT, br#"{"choices":[{"delta":{"content":"a"},"logprobs":{"x":"xxx"#, false).unwrap();
+    let (chunk, _) = read_event(
+        &LlmOptions::new(CHAT, Vec::new()),
+        br#"{"choices":[{"delta":{"content":"a"},"logprobs":{"x":"xxx"#,
+        false,
+    )
+    .unwrap();
     assert!(!chunk.content.is_empty());
-    assert_eq!(read_event(CHAT, b"Internal Server Error", true), None);
+    assert_eq!(read_event(&LlmOptions::new(CHAT, Vec::new()), b"Internal Server Error", true), None);
 }
 
 #[test]

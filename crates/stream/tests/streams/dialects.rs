@@ -137,9 +137,9 @@ fn with_tail(tail: &[u8]) -> Script {
 }
 
 /// Name, script, what is shown, and the rule.
-type Row = (&'static str, Script, Shown, &'static str);
+pub(crate) type Row = (&'static str, Script, Shown, &'static str);
 
-fn rows_of_content() -> Vec<Row> {
+pub(crate) fn rows_of_content() -> Vec<Row> {
     let bytes = |text: &str, with: &[u8]| {
         let at = text.find('@').expect("a mark");
         [&text.as_bytes()[..at], with, &text.as_bytes()[at + 1..]].concat()
@@ -189,7 +189,7 @@ fn rows_of_content() -> Vec<Row> {
     ]
 }
 
-fn rows_of_tokens() -> Vec<Row> {
+pub(crate) fn rows_of_tokens() -> Vec<Row> {
     let hidden =
         r#"{"choices":[],"usage":{"completion_tokens":520,"completion_tokens_details":{"reasoning_tokens":500}}}"#;
     let counting = |output: &dyn Fn(usize) -> usize| {
@@ -220,7 +220,7 @@ fn rows_of_tokens() -> Vec<Row> {
     ]
 }
 
-fn rows_of_ends() -> Vec<Row> {
+pub(crate) fn rows_of_ends() -> Vec<Row> {
     let last =
         |finish: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":""}},"finish_reason":{finish}}}]}}"#);
     let named = b"event: error\ndata: {\"message\":\"boom\"}\n\ndata: [DONE]\n\n".to_vec();
@@ -273,7 +273,7 @@ fn the_dialects_of_openai() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-fn api_rows() -> Vec<(LlmApi, Row)> {
+pub(crate) fn api_rows() -> Vec<(LlmApi, Row)> {
     let all = |head: &[&str], piece: &dyn Fn(usize) -> String, tail: &[&str]| {
         let script = head.iter().map(|data| (20, event(data))).chain(twenty(|i| event(&piece(i)))).collect();
         then(script, tail)

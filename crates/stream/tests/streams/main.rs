@@ -1,12 +1,14 @@
 //! Streams over sockets, compared with the truth of the misbehaving server and of an independent HTTP/2 server. The
 //! asserted counts, books and orderings hold on a busy machine too.
 
+mod described;
 mod dialects;
 mod http1;
 mod http2;
 mod llm;
 mod model_server;
 mod odd_answers;
+mod recognised;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
 

@@ -72,7 +72,7 @@ impl Asked {
         let objectives = objectives(&args.slo)?;
         let limits = limits(&args, &objectives, max_time)?;
         let run_args = run_args(&args, &objectives)?;
-        let is_llm = run_args.streams.llm.is_some();
+        let is_llm = run_args.streams.reads_llm();
         refuse_once(run_args.feed, "capacity")?;
         let target = command_line::for_run(&run_args);
         let each = of_each_request(&args.slo, &objectives);
@@ -211,8 +211,12 @@ fn run_args(args: &CapacityArgs, objectives: &[Objective]) -> Result<RunArgs> {
     let seed = args.seed.unwrap_or(DEFAULT_SEED).to_string();
     let own = ["truetail", "run", &args.url, "--rate", ANY_RATE, "--spacing", spacing, "--seed", &seed, "--no-save"];
     let each = of_each_request(&args.slo, objectives);
-    let read =
-        [("--stream", value_name(args.reading.stream.as_ref())), ("--llm", value_name(args.reading.llm.as_ref()))];
+    let dialect = args.reading.llm_dialect.as_ref().map(|file| file.display().to_string());
+    let read = [
+        ("--stream", value_name(args.reading.stream.as_ref())),
+        ("--llm", value_name(args.reading.llm.as_ref())),
+        ("--llm-dialect", dialect),
+    ];
     let read = read.iter().filter_map(|(option, name)| Some([*option, name.as_deref()?])).flatten();
     let each = each.iter().flat_map(|objective| ["--slo", objective]);
     let words = own.into_iter().chain(read).chain(each).chain(args.run_options.iter().map(String::as_str));

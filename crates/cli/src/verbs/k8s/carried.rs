@@ -13,7 +13,7 @@ use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
 /// Options whose value may be a file.
-const OF_FILES: [&str; 14] = [
+const OF_FILES: [&str; 15] = [
     "targets",
     "data-from",
     "data-file",
@@ -27,6 +27,7 @@ const OF_FILES: [&str; 14] = [
     "protoset",
     "hello",
     "subscribe",
+    "llm-dialect",
     PROFILE,
 ];
 /// This option names a file only after [`TRACE`].
