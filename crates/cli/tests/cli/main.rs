@@ -69,6 +69,7 @@ mod stripes;
 mod subscribe;
 mod suite;
 mod support;
+mod sweep;
 
 mod tls;
 mod traces;
