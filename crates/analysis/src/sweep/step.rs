@@ -5,8 +5,9 @@ use truetail_model::time::Nanos;
 use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamRows, Verdict, VerdictState};
 
 use crate::capacity::{Answer, Objective, ProbeJudge, ProbeSpec, ProbeState, Purpose};
+use crate::figures::rate;
 use crate::gates::LoadEffects;
-use crate::gates::bounds_of_quantile;
+use crate::gates::bounds_of_unknown;
 use crate::metric_distributions::every_arrival;
 use crate::saturation_detector::{RunCounts, SaturationDetector};
 use crate::streams::StreamMetric;
@@ -14,6 +15,10 @@ use crate::throughput;
 
 /// Quantiles of each time.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+/// Share of the requests without an answer at the end of the schedule from which on late answers take time.
+const WAITING_SHARE: f64 = 0.05;
+/// A service that answers less than this share of what it was offered, until its last answer, did not keep up.
+const KEPT_UP_SHARE: f64 = 0.9;
 /// One-sided error probability of the answer about an objective.
 const LEVEL: f64 = 0.025;
 
@@ -109,22 +114,22 @@ pub struct SweepStep {
 }
 
 impl SweepStep {
-    /// Computes the figures of a run at `rate` per second. `rows` has its streams by their intended starts.
+    /// Computes the figures of a run with `per_second` requests per second. `rows` has its streams by their intended
+    /// starts.
     pub fn new(
-        rate: f64,
+        per_second: f64,
         run: &Run,
         findings: &Findings,
         rows: Option<&StreamRows>,
         objectives: &[Objective],
     ) -> SweepStep {
-        let grows = findings.verdict.has(crate::verdict::code::SATURATED) || backlog_grew(run);
-        let (state, reason) = state(&findings.verdict, grows);
-        let answered = match grows {
-            true => throughput::answered_per_second_until_the_last(run, every_arrival(&run.snapshot).as_deref()),
-            false => findings.throughput_per_second,
-        };
+        let throughput = Throughput::of(run, findings);
+        let is_saturated =
+            throughput.is_behind || findings.verdict.has(crate::verdict::code::SATURATED) || backlog_grew(run);
+        let (state, reason) = state(&findings.verdict, is_saturated, &throughput);
+        let answered = throughput.answered;
         SweepStep {
-            rate,
+            rate: per_second,
             requests: run.snapshot.tally.planned,
             errors: errors(run),
             state,
@@ -133,7 +138,7 @@ impl SweepStep {
             answered_per_second: answered,
             output_tokens_per_second: answered.and_then(|answered| output_tokens_per_second(run, answered)),
             goodput: goodput(findings),
-            objectives: judged(run, rows, objectives, rate, state),
+            objectives: judged(run, rows, objectives, per_second, state),
             times: if state == StepState::GeneratorLimit { Vec::new() } else { times(run, findings, rows) },
             run: None,
         }
@@ -146,21 +151,50 @@ impl SweepStep {
     }
 }
 
-fn state(verdict: &Verdict, grows: bool) -> (StepState, Option<String>) {
+/// Answers per second of a step.
+struct Throughput {
+    answered: Option<f64>,
+    /// True if requests piled up at the end of the step, and their answers took long.
+    is_behind: bool,
+}
+
+impl Throughput {
+    /// Answers that came after the schedule count until the last one if many requests had no answer at its end.
+    fn of(run: &Run, findings: &Findings) -> Throughput {
+        let tally = &run.snapshot.tally;
+        let last = run.snapshot.seconds.iter().rposition(|row| row.planned > 0).map_or(0, |last| last + 1);
+        let ended: u64 = run.snapshot.seconds[..last].iter().map(|row| row.completed + row.failed).sum();
+        let waiting = tally.planned.saturating_sub(ended) as f64 / tally.planned.max(1) as f64;
+        let met = findings.throughput_per_second;
+        if waiting <= WAITING_SHARE {
+            return Throughput { answered: met, is_behind: false };
+        }
+        let answered = throughput::answered_per_second_until_the_last(run, every_arrival(&run.snapshot).as_deref());
+        let is_behind = answered.zip(met).is_some_and(|(answered, met)| answered < met * KEPT_UP_SHARE);
+        Throughput { answered, is_behind }
+    }
+}
+
+fn state(verdict: &Verdict, is_saturated: bool, throughput: &Throughput) -> (StepState, Option<String>) {
     let effects = LoadEffects::from_verdict(verdict);
     let by_generator = effects.unknown || effects.lower_load || effects.bursts;
     let state = match verdict.state {
         _ if by_generator => StepState::GeneratorLimit,
-        _ if grows => StepState::Saturated,
+        _ if is_saturated => StepState::Saturated,
         VerdictState::Valid => StepState::Valid,
         VerdictState::Suspect => StepState::Suspect,
         VerdictState::Invalid => StepState::Invalid,
     };
-    let told = verdict.reasons.first().map(|reason| reason.message.clone());
-    let reason = match state {
-        StepState::Valid => None,
-        StepState::Saturated => told.or_else(|| Some("the backlog kept growing".to_owned())),
-        _ => told,
+    let told = |code: Option<&str>| {
+        let of = verdict.reasons.iter().find(|reason| code.is_none_or(|code| reason.code == code));
+        of.map(|reason| reason.message.clone())
+    };
+    let reason = match (state, throughput.answered) {
+        (StepState::Valid, _) => None,
+        (StepState::Saturated, Some(answered)) => told(Some(crate::verdict::code::SATURATED)).or_else(|| {
+            Some(format!("the backlog kept growing: the service answered {} until its last answer", rate(answered)))
+        }),
+        _ => told(None),
     };
     (state, reason)
 }
@@ -195,7 +229,7 @@ fn goodput(findings: &Findings) -> Option<StepGoodput> {
     Some(StepGoodput { share: goodput.share?, share_at_most: goodput.share_at_most? })
 }
 
-/// Looks once at the whole step. A saturated step misses objectives about times, whatever it measured.
+/// Looks once at the whole step.
 fn judged(
     run: &Run,
     rows: Option<&StreamRows>,
@@ -229,23 +263,16 @@ fn times(run: &Run, findings: &Findings, rows: Option<&StreamRows>) -> Vec<StepT
     };
     let of = |metric: &StreamMetric| StepTime {
         name: metric.name().to_owned(),
-        quantiles: QUANTILES.iter().map(|q| of_streams(run, streams, rows, *metric, *q)).collect(),
+        quantiles: QUANTILES.iter().map(|q| of_streams(streams, rows, *metric, *q)).collect(),
     };
     metrics.iter().map(of).chain([response]).collect()
 }
 
-/// Returns a quantile of a time of streams. Its interval also covers values that are not known, and what the generator
-/// may have added.
-fn of_streams(
-    run: &Run,
-    streams: &StreamFacts,
-    rows: Option<&StreamRows>,
-    metric: StreamMetric,
-    q: f64,
-) -> StepQuantile {
+/// Returns a quantile of a time of streams. Its interval also covers values that are not known.
+fn of_streams(streams: &StreamFacts, rows: Option<&StreamRows>, metric: StreamMetric, q: f64) -> StepQuantile {
     let known = rows.map_or_else(|| metric.quantile(streams, q), |rows| metric.quantile_by_rows(streams, rows, q));
     let quantile = StepQuantile::new(&known);
-    let Some((low, high)) = bounds_of_quantile(run, metric, q) else { return quantile };
+    let Some((low, high)) = bounds_of_unknown(streams, metric, q) else { return quantile };
     StepQuantile {
         low_ns: quantile.low_ns.map(|end| end.min(low as u64)),
         high_ns: quantile.high_ns.filter(|_| high.is_finite()).map(|end| end.max(high as u64)),

@@ -8,9 +8,13 @@ use truetail_sim::{SimOptions, simulate};
 
 /// Five at a time, 10 ms each: at most 500/s.
 fn step(rate: u32, objectives: &[&str]) -> SweepStep {
+    step_of(rate, 30, objectives)
+}
+
+fn step_of(rate: u32, seconds: u32, objectives: &[&str]) -> SweepStep {
     let text = format!(
         "name = \"pool\"\nabout = \"five at a time\"\n[service]\nbaseline = \"10ms\"\nconcurrency = 5\n\
-         [workload]\nrate = {rate}\nspacing = \"poisson\"\nduration = \"30s\"\ndrain = \"300s\"\n"
+         [workload]\nrate = {rate}\nspacing = \"poisson\"\nduration = \"{seconds}s\"\ndrain = \"300s\"\n"
     );
     let run = simulate(&Scenario::parse(&text, "test").expect("a scenario"), SimOptions::default()).expect("a run");
     let objectives: Vec<Objective> = objectives.iter().map(|text| text.parse().expect("an objective")).collect();
@@ -49,6 +53,14 @@ fn a_step_below_the_capacity_is_valid_and_one_above_it_is_saturated() {
     assert!(above.reason.is_some());
     let answered = above.answered_per_second.expect("a rate");
     assert!((490.0..510.0).contains(&answered), "five places of 10 ms answer 500/s: {answered}");
+}
+
+/// In three seconds a detector of growing backlogs has seen too little. The answers that came late tell.
+#[test]
+fn a_short_step_above_the_capacity_does_not_claim_the_offered_rate() {
+    let short = step_of(1_000, 3, &[]);
+    assert_eq!(short.state, StepState::Saturated, "{short:?}");
+    assert!(short.answered_per_second.is_some_and(|answered| (480.0..515.0).contains(&answered)), "{short:?}");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_sweep_has_a_step_and_a_run_for_each_rate() {
             }
         }
     }
-    // Five places of 10 ms cannot answer more, whatever else this machine does.
+    // Five places of 10 ms cannot answer more. The last answers of the step lie within it.
     assert!(number(&steps[2], "answered_per_second") < 550.0, "{sweep}");
     let saved = |name: &str| std::fs::read_to_string(dir.path().join("swept").join(name)).expect(name);
     assert_eq!(serde_json::from_str::<Value>(&saved("sweep.json")).expect("JSON"), sweep);

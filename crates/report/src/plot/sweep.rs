@@ -20,6 +20,8 @@ const HEADING: f64 = 30.0;
 /// Room for the texts of the vertical axes and of the horizontal one.
 const LEFT: f64 = 100.0;
 const BELOW: f64 = 50.0;
+/// Factor by which an interval may lengthen the axis of the times.
+const WIDEST: f64 = 4.0;
 /// Half the size of the cross of a saturated step.
 const CROSS: f64 = 7.0;
 
@@ -122,11 +124,14 @@ fn points<'a>(curves: impl Iterator<Item = &'a Curve>) -> impl Iterator<Item = &
     curves.flat_map(|curve| &curve.points)
 }
 
+/// Returns an axis of the times. Their intervals may be much longer, and are cut off then.
 fn times_axis(curves: &[Curve]) -> Axis {
     let all = || points(curves.iter());
-    let low = all().map(|point| point.low_ns.unwrap_or(point.time_ns).min(point.time_ns)).fold(f64::INFINITY, f64::min);
-    let high = all().map(|point| point.high_ns.unwrap_or(point.time_ns).max(point.time_ns)).fold(0.0, f64::max);
-    time_axis("", low, high)
+    let lowest = all().map(|point| point.time_ns).fold(f64::INFINITY, f64::min);
+    let highest = all().map(|point| point.time_ns).fold(0.0, f64::max);
+    let low = all().filter_map(|point| point.low_ns).fold(lowest, f64::min);
+    let high = all().filter_map(|point| point.high_ns).fold(highest, f64::max);
+    time_axis("", low.max(lowest / WIDEST), high.min(highest * WIDEST))
 }
 
 fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
