@@ -2,7 +2,11 @@
 //! `tests/coverage.rs` and `examples/coverage` measure how often intervals contain the truth of whole runs.
 
 use truetail_model::random::Random;
+use truetail_model::record::Histogram;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{StreamRows, StreamTime};
 
+use crate::StreamMetric;
 use crate::confidence_interval;
 use crate::population::{ConfidenceInterval, Population};
 
@@ -39,6 +43,40 @@ fn intervals_that_ignore_dependence_would_not_do() {
     };
     let held = (0..40).filter(naive).count();
     assert!(held < 20, "{held} of 40");
+}
+
+/// The first token of each answer of a model that queues at a load of 70 %, and ten gaps of each answer that are all as
+/// long: 25 answers a row.
+#[test]
+fn intervals_by_row_hold_the_truth_of_streams() {
+    let held = |metric: StreamMetric, q: f64| {
+        let time = if metric == StreamMetric::FirstContent { StreamTime::FirstContent } else { StreamTime::ContentGap };
+        let copies = if metric == StreamMetric::FirstContent { 1 } else { 10 };
+        let truth = exponential_quantile(q, 0.3);
+        let is_held = |seed: &u64| {
+            let mut rows = StreamRows::default();
+            let mut all = Histogram::new();
+            for (i, value) in queue(*seed, 0.7, 6_000).into_iter().enumerate() {
+                let at = Timestamp(i as u64 * 10_000_000);
+                (0..copies).for_each(|_| rows.record(at, time, Nanos(value)));
+                all.record_n(Nanos(value), copies);
+            }
+            let values = metric.values_by_row(&rows);
+            assert_eq!(values.len(), 240);
+            let population = Population::without_order(all, Histogram::new(), Histogram::new()).in_order(&values);
+            let ConfidenceInterval { low, high, .. } = population.interval(q);
+            low.is_none_or(|low| low <= truth) && high.is_none_or(|high| high >= truth)
+        };
+        (0..60).filter(is_held).count()
+    };
+    // If 95 % hold, 50 or fewer of 60 come once in 50,000 times.
+    for metric in [StreamMetric::FirstContent, StreamMetric::ContentGap] {
+        for q in [0.5, 0.9] {
+            let held = held(metric, q);
+            println!("{} {q}: {held} of 60", metric.name());
+            assert!(held > 50, "{metric:?} {q}: {held} of 60");
+        }
+    }
 }
 
 #[test]

@@ -63,12 +63,23 @@ impl ExceedanceCounts {
     /// Counts the values of `metrics` by interval. The metrics after the first are of arrivals without an answer.
     /// Returns `None` if there are too few intervals, or if they do not hold all `total` arrivals.
     pub(crate) fn from_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<ExceedanceCounts> {
-        let in_row = |row: &Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
-        let rows: Vec<&Distributions> = rows.iter().filter(|row| in_row(row) > 0).collect();
+        let in_row = |row: &&Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>() > 0;
+        let rows: Vec<Vec<(u64, u64)>> =
+            rows.iter().filter(in_row).map(|row| buckets_of(row, metrics).collect()).collect();
+        ExceedanceCounts::from_buckets(&rows, total)
+    }
+
+    /// Counts the values of intervals, each with at least one: value and number of arrivals, with [`u64::MAX`] for
+    /// arrivals without an answer. Returns `None` if there are too few intervals, or if they do not hold all `total`
+    /// arrivals.
+    pub(crate) fn from_buckets(rows: &[Vec<(u64, u64)>], total: u64) -> Option<ExceedanceCounts> {
         let bins = rows.len().min(MAX_BINS);
         let cosines = CosineBasis::over(bins)?;
-        let mut buckets: Vec<(BinnedValue, u64)> =
-            rows.iter().enumerate().flat_map(|(i, row)| buckets_of(row, i * bins / rows.len(), metrics)).collect();
+        let place = |(i, row): (usize, &Vec<(u64, u64)>)| {
+            let bin = i * bins / rows.len();
+            row.iter().map(move |(value, count)| (BinnedValue::new(*value, bin), *count)).collect::<Vec<_>>()
+        };
+        let mut buckets: Vec<(BinnedValue, u64)> = rows.iter().enumerate().flat_map(place).collect();
         buckets.sort_unstable();
         let (placed, counts) = buckets.into_iter().unzip();
         let counts = ExceedanceCounts::new(placed, counts, bins, cosines);
@@ -131,15 +142,11 @@ impl ExceedanceCounts {
     }
 }
 
-/// Returns the buckets of one interval, in the stretch `bin`, and their counts.
-fn buckets_of<'a>(
-    row: &'a Distributions,
-    bin: usize,
-    metrics: &'a [Metric],
-) -> impl Iterator<Item = (BinnedValue, u64)> + 'a {
+/// Returns the buckets of one interval, and their counts.
+fn buckets_of<'a>(row: &'a Distributions, metrics: &'a [Metric]) -> impl Iterator<Item = (u64, u64)> + 'a {
     metrics.iter().enumerate().flat_map(move |(i, metric)| {
         let value_of = move |lowest: u64| if i == 0 { lowest } else { u64::MAX };
-        row.metric(*metric).buckets().map(move |(low, count)| (BinnedValue::new(value_of(low.0), bin), count))
+        row.metric(*metric).buckets().map(move |(low, count)| (value_of(low.0), count))
     })
 }
 

@@ -27,6 +27,7 @@
 //! | `header_groups` | the response times by the value of a response header |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |
+//! | [`sweep`] | one rate after another: the curve of throughput against times |
 //! | [`compare`] | whether something got slower |
 //! | [`history`] | when something got slower, in a series of runs |
 //! | [`audit`] | whether a client stopped sending while something was slow, from its own file |
@@ -81,6 +82,7 @@ pub mod stopping_rule;
 mod stream_lateness;
 mod streams;
 pub mod support;
+pub mod sweep;
 mod targets;
 mod throughput;
 pub mod truth;

@@ -112,6 +112,13 @@ impl Population {
         Population::new(answered, censored, failed, None)
     }
 
+    /// Returns the same population with intervals. `rows` hold its values by interval, as
+    /// [`ExceedanceCounts::from_buckets`] takes them.
+    pub(crate) fn in_order(self, rows: &[Vec<(u64, u64)>]) -> Population {
+        let exceedance = ExceedanceCounts::from_buckets(rows, self.count());
+        Population { exceedance, ..self }
+    }
+
     /// Values by bucket, one for each arrival of the population. `rows` hold `metric` by interval.
     pub(crate) fn from_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let exceedance =

@@ -4,7 +4,8 @@ use serde::{Serialize, Serializer};
 use truetail_model::record::{CompactHistogram, rank_of};
 use truetail_model::time::Nanos;
 use truetail_run::{
-    Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StampBooks, StreamFacts, StreamFindings, StreamTime,
+    Distribution, Goodput, LlmFacts, LlmFindings, Quantile, Run, StampBooks, StreamFacts, StreamFindings, StreamRow,
+    StreamRows, StreamTime,
 };
 
 use crate::distribution::{distribution, quantile_of};
@@ -125,6 +126,23 @@ impl StreamMetric {
 
     pub(crate) fn quantile(self, streams: &StreamFacts, q: f64) -> Quantile {
         quantile_of(&self.population(streams), q)
+    }
+
+    /// Returns a quantile with an interval. `rows` have the values by the intended starts of their streams, so that all
+    /// gaps of a stream are in one stretch.
+    pub(crate) fn quantile_by_rows(self, streams: &StreamFacts, rows: &StreamRows, q: f64) -> Quantile {
+        quantile_of(&self.population(streams).in_order(&self.values_by_row(rows)), q)
+    }
+
+    /// Returns the values of each row with any: value and count, with [`u64::MAX`] for values that did not come.
+    pub(crate) fn values_by_row(self, rows: &StreamRows) -> Vec<Vec<(u64, u64)>> {
+        let (known, censored, failed) = self.parts();
+        let values = |row: &StreamRow| {
+            let known = row.times.get(known).buckets().map(|(lowest, count)| (lowest.0, count));
+            let missing = [censored, failed].into_iter().flatten().map(|time| row.times.get(time).count()).sum();
+            known.chain([(u64::MAX, missing)]).filter(|(_, count)| *count > 0).collect::<Vec<_>>()
+        };
+        rows.first(rows.count()).iter().map(values).filter(|row| !row.is_empty()).collect()
     }
 
     /// Returns the least value that a quantile can have if `wrong` values are wrong and `unknown` ones are missing.

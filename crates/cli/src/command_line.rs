@@ -30,6 +30,12 @@ pub(crate) fn for_ab(args: &AbArgs) -> Result<String> {
     Ok(quoted(args.typed.words.iter().map(|word| shown(word, &hidden))))
 }
 
+/// Returns the command line of `truetail capacity`, quoted for a shell, without secrets. `run` has its requests.
+pub(crate) fn for_capacity(words: &[String], run: &RunArgs) -> String {
+    let hidden = secrets(run);
+    quoted(words.iter().map(|word| shown(word, &hidden)))
+}
+
 /// Returns the command line of `truetail simulate`, quoted for a shell, without secrets.
 pub(crate) fn for_simulate(words: &[String], variables: &[Variable]) -> String {
     let secrets = variables.iter().map(redacted_variable).filter(|(value, shown)| value != shown).collect::<Vec<_>>();

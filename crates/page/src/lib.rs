@@ -7,6 +7,7 @@
 //! | [`comparison_page`] | several runs side by side |
 //! | [`browse`] | the site of saved runs: list, series, messages |
 //! | [`audit_page`] | the audit of files of other tools |
+//! | [`sweep_page`] | a sweep over rates |
 //! | [`suite_page`] | a load tool in the suite of situations |
 //! | [`text`] | text from outside, made visible |
 //! | `document` | the frame of every page: head, style, script, footer |
@@ -30,6 +31,7 @@ mod run;
 mod script;
 mod site;
 mod suite;
+mod sweep;
 mod table;
 pub mod text;
 pub mod web;
@@ -39,3 +41,4 @@ pub use comparison::{ComparedRun, ComparisonPage, FurtherTable, comparison_page}
 pub use run::{Overlay, RunPage, live_update, run_page};
 pub use site::SitePlace;
 pub use suite::suite_page;
+pub use sweep::{SweepPage, sweep_page};

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use truetail_analysis::figures::quantile_name;
-use truetail_analysis::history::{Change, FEWEST_RUNS, History, Member, PercentileHistory};
+use truetail_analysis::history::{Change, FEWEST_RUNS, History, HistoryFigure, Member, PercentileHistory};
 use truetail_run::GateFinding;
 
 use crate::compare::gate_line;
 use crate::json::pretty_json;
 use crate::number;
 use crate::style::Style;
+use crate::sweep::time_label;
 
 /// Limit on the runs left out that the text names.
 const MAX_LISTED: usize = 20;
@@ -36,6 +37,10 @@ pub fn history_text(report: &HistoryReport, style: Style) -> String {
     let sentences: Vec<String> = percentiles.iter().flat_map(|found| sentences(found, runs)).collect();
     lines.extend(sentences);
     lines.extend(lines_without_change(percentiles));
+    if percentiles.iter().any(|found| !found.figure.is_within_runs_known()) {
+        let honest = "Times of streams and output tokens have no interval within a run, so each run counts the same.";
+        lines.push(honest.to_owned());
+    }
     let lines = lines.into_iter().map(|line| style.printable(&line));
     let text: String = lines.map(|line| line + "\n").collect();
     let gates: String = report.gates.iter().map(|gate| gate_line(gate, style)).collect();
@@ -43,24 +48,48 @@ pub fn history_text(report: &HistoryReport, style: Style) -> String {
 }
 
 fn sentences(found: &PercentileHistory, runs: &[Member]) -> Vec<String> {
-    found.changes.iter().map(|change| change_sentence(found.q, change, runs)).collect()
+    found.changes.iter().map(|change| change_sentence(found.figure, change, runs)).collect()
 }
 
-/// Returns a sentence about a change of a percentile: `p99 12.10ms → 14.00ms (+13.0 … +18.2 %) between run A
-/// (commit a) and run B (commit b)`.
-pub fn change_sentence(q: f64, change: &Change, runs: &[Member]) -> String {
-    let time = |ns: f64| number::time(ns.round() as u64);
+/// Returns a sentence about a change of a figure: `p99 12.10ms → 14.00ms (+13.0 … +18.2 %) between run A (commit a) and
+/// run B (commit b)`.
+pub fn change_sentence(figure: HistoryFigure, change: &Change, runs: &[Member]) -> String {
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let Change { ratio: _, low, high, .. } = shown(figure, change);
     format!(
         "{} {} → {} ({:+.1} … {:+.1} %) between {} and {}",
-        quantile_name(q),
-        time(change.before_ns),
-        time(change.after_ns),
-        percent(change.low),
-        percent(change.high),
+        label(figure),
+        value(figure, change.before_ns),
+        value(figure, change.after_ns),
+        percent(low),
+        percent(high),
         named(&runs[change.before]),
         named(&runs[change.after]),
     )
+}
+
+/// Returns the name of a figure for people.
+fn label(figure: HistoryFigure) -> String {
+    match figure {
+        HistoryFigure::ResponseTime(q) => quantile_name(q),
+        HistoryFigure::StreamTime(metric, q) => format!("{} {}", time_label(metric.name()), quantile_name(q)),
+        HistoryFigure::OutputTokens => "output tokens".to_owned(),
+    }
+}
+
+/// Formats a level. That of tokens is the time from one to the next.
+fn value(figure: HistoryFigure, ns: f64) -> String {
+    if figure == HistoryFigure::OutputTokens { number::rate(1e9 / ns) } else { number::time(ns.round() as u64) }
+}
+
+/// Returns a change with the ratio of the figure as people see it: of tokens that of their rates.
+fn shown(figure: HistoryFigure, change: &Change) -> Change {
+    match figure {
+        HistoryFigure::OutputTokens => {
+            Change { ratio: 1.0 / change.ratio, low: 1.0 / change.high, high: 1.0 / change.low, ..*change }
+        }
+        HistoryFigure::ResponseTime(_) | HistoryFigure::StreamTime(..) => *change,
+    }
 }
 
 fn named(run: &Member) -> String {
@@ -73,7 +102,7 @@ fn named(run: &Member) -> String {
 /// Returns a line about each percentile without a change: the shift that would show, or the number of runs.
 pub fn lines_without_change(percentiles: &[PercentileHistory]) -> Vec<String> {
     let line = |found: &PercentileHistory| {
-        let name = quantile_name(found.q);
+        let name = label(found.figure);
         let runs = found.points.len();
         match runs < FEWEST_RUNS {
             true => format!("{name} cannot tell: {} have it, and {FEWEST_RUNS} are needed", runs_of(runs)),
@@ -121,11 +150,18 @@ impl<'a> MemberEntry<'a> {
 
 #[derive(Serialize)]
 struct ChangeEntry<'a> {
-    q: f64,
+    figure: String,
+    q: Option<f64>,
     before: &'a str,
     after: &'a str,
-    before_ns: u64,
-    after_ns: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before_per_second: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_per_second: Option<f64>,
     ratio: f64,
     low: f64,
     high: f64,
@@ -133,7 +169,8 @@ struct ChangeEntry<'a> {
 
 #[derive(Serialize)]
 struct PercentileEntry {
-    q: f64,
+    figure: String,
+    q: Option<f64>,
     runs: usize,
     smallest_shown: Option<f64>,
 }
@@ -141,18 +178,29 @@ struct PercentileEntry {
 /// Returns JSON, version 1.
 pub fn history_json(report: &HistoryReport) -> String {
     let History { runs, percentiles } = &report.history;
-    let change = |q: f64, change: &Change| ChangeEntry {
-        q,
-        before: &runs[change.before].folder,
-        after: &runs[change.after].folder,
-        before_ns: change.before_ns.round() as u64,
-        after_ns: change.after_ns.round() as u64,
-        ratio: change.ratio,
-        low: change.low,
-        high: change.high,
+    let change = |figure: HistoryFigure, change: &Change| {
+        let is_rate = figure == HistoryFigure::OutputTokens;
+        let [before_ns, after_ns] = [change.before_ns, change.after_ns].map(|ns| (!is_rate).then(|| ns.round() as u64));
+        let [before_per_second, after_per_second] =
+            [change.before_ns, change.after_ns].map(|ns| is_rate.then(|| 1e9 / ns));
+        let Change { ratio, low, high, .. } = shown(figure, change);
+        ChangeEntry {
+            figure: figure.name(),
+            q: figure.q(),
+            before: runs[change.before].folder.as_str(),
+            after: runs[change.after].folder.as_str(),
+            before_ns,
+            after_ns,
+            before_per_second,
+            after_per_second,
+            ratio,
+            low,
+            high,
+        }
     };
     let percentile = |found: &PercentileHistory| PercentileEntry {
-        q: found.q,
+        figure: found.figure.name(),
+        q: found.figure.q(),
         runs: found.points.len(),
         smallest_shown: Some(found.smallest_shown).filter(|_| found.points.len() >= FEWEST_RUNS),
     };
@@ -161,7 +209,7 @@ pub fn history_json(report: &HistoryReport) -> String {
         runs: runs.iter().map(MemberEntry::new).collect(),
         changes: percentiles
             .iter()
-            .flat_map(|found| found.changes.iter().map(|one| change(found.q, one)).collect::<Vec<_>>())
+            .flat_map(|found| found.changes.iter().map(|one| change(found.figure, one)).collect::<Vec<_>>())
             .collect(),
         percentiles: percentiles.iter().map(percentile).collect(),
         gates: &report.gates,

@@ -9,6 +9,7 @@
 //! | `summary` | the screen of a run |
 //! | [`words`] | texts of the screen, for pages |
 //! | `capacity` | a search for capacity |
+//! | `sweep`, `sweep_text` | a sweep over rates |
 //! | `audit` | the audit and the correction of another tool's result file |
 //! | `compare`, `compare_rows` | comparison of runs |
 //! | `history` | a series of runs and its changes |
@@ -56,6 +57,8 @@ mod run_table;
 mod sparkline;
 pub mod style;
 mod summary;
+mod sweep;
+mod sweep_text;
 mod table;
 mod tables_csv;
 pub mod text;
@@ -85,5 +88,7 @@ pub use run_table::{RunEntry, RunLine, run_table, runs_json};
 pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, scrape_text, stopped_early, summary};
+pub use sweep::{SweepReport, Throughput, sweep_json};
+pub use sweep_text::{sweep_line, sweep_text};
 pub use tables_csv::{csv_files, quantiles_csv};
 pub use vllm::vllm_json;

@@ -121,12 +121,6 @@ pub(crate) fn quantile_named(name: &str) -> Option<f64> {
     part_of_one(name.strip_prefix('p')?)
 }
 
-/// Parses `p99 WORDS 5%` into 0.99 and 0.05.
-pub(crate) fn quantile_and_share(text: &str, words: &str) -> Option<(f64, f64)> {
-    let (name, share) = text.split_once(words)?;
-    Some((quantile_named(name.trim())?, percent(share)?))
-}
-
 /// Parses `5%` into 0.05. It may be above 1.
 pub(crate) fn percent(text: &str) -> Option<f64> {
     let share = text.trim().strip_suffix('%')?.trim_end().parse::<f64>().ok()?;

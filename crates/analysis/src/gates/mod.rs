@@ -38,10 +38,10 @@ mod streams;
 mod times;
 
 pub(crate) use clause::{Clause, Subject};
-pub(crate) use grammar::{percent, quantile_and_share, quantile_named};
+pub(crate) use grammar::{percent, quantile_named};
 pub(crate) use load_effects::LoadEffects;
 pub(crate) use polarity::{mirrored, wrong_polarity};
-pub(crate) use streams::{bounds_of_goodput, bounds_of_quantile};
+pub(crate) use streams::{bounds_of_goodput, bounds_of_quantile, bounds_of_unknown};
 pub(crate) use times::ends_on_time;
 
 pub use gate::{Gate, GateError, judge_all};

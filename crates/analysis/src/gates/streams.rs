@@ -55,6 +55,13 @@ pub(crate) fn bounds_of_quantile(run: &Run, metric: StreamMetric, q: f64) -> Opt
     Some((low.max(of_ranks.0), high.min(of_ranks.1)))
 }
 
+/// Returns the bounds of a quantile over all unknown values that there may be. The generator is left out. `None` if the
+/// run says nothing about the quantile.
+pub(crate) fn bounds_of_unknown(streams: &StreamFacts, metric: StreamMetric, q: f64) -> Option<(f64, f64)> {
+    let Evidence { measured, bounds: Bounds { low, high }, .. } = known(streams, metric, Statistic::Quantile(q));
+    (measured != Measured::Nothing).then_some((low, high))
+}
+
 /// Returns the number of values about which nothing is known, if any, and the reason.
 fn untold(streams: &StreamFacts, metric: StreamMetric) -> Option<(u64, Doubt)> {
     let llm = streams.llm.as_ref()?;

@@ -5,21 +5,18 @@ use std::str::FromStr;
 
 use truetail_run::{GateFinding, GateState};
 
+use super::figure::HistoryFigure;
 use super::levels::Level;
 use super::scan::FEWEST_RUNS;
 use super::series::{History, PercentileHistory};
-use crate::figures::quantile_name;
-use crate::gates::quantile_and_share;
-
-/// Percentiles that a condition may name.
-const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+use crate::gates::percent;
 
 /// A condition under which a series fails: its newest level is slower, by more than a share, than the fastest level
 /// before it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HistoryGate {
     text: String,
-    q: f64,
+    figure: HistoryFigure,
     share: f64,
 }
 
@@ -42,17 +39,17 @@ impl FromStr for HistoryGate {
         let text = text.trim();
         let malformed = || {
             HistoryGateError(format!(
-                "'{text}' is not a condition; write PERCENTILE slower than SHARE, such as 'p99 slower than 5%'"
+                "'{text}' is not a condition; write PERCENTILE slower than SHARE, such as 'p99 slower than 5%', 'ttft p99 \
+                 slower than 5%' or 'output-tokens slower than 5%'"
             ))
         };
-        let (q, share) = quantile_and_share(text, "slower than").ok_or_else(malformed)?;
-        if !QUANTILES.contains(&q) {
-            let names = QUANTILES.map(quantile_name).join(", ");
-            let problem =
-                format!("'{text}' names a percentile that no history looks at; the ones that it does: {names}");
-            return Err(HistoryGateError(problem));
-        }
-        Ok(HistoryGate { text: text.to_owned(), q, share })
+        let (name, share) = text.split_once("slower than").ok_or_else(malformed)?;
+        let share = percent(share).ok_or_else(malformed)?;
+        let figure = HistoryFigure::named(name.trim()).map_err(|why| match why.is_empty() {
+            true => malformed(),
+            false => HistoryGateError(format!("'{text}' {why}")),
+        })?;
+        Ok(HistoryGate { text: text.to_owned(), figure, share })
     }
 }
 
@@ -60,11 +57,12 @@ impl HistoryGate {
     /// Decides the condition. It fails if the whole interval of the ratio is beyond the limit. It is open if only a
     /// part of the interval is beyond the limit, or if the series could hide a shift as large as the limit.
     pub fn judge(&self, history: &History) -> GateFinding {
-        let found = history.percentiles.iter().find(|percentile| percentile.q == self.q);
+        let found = history.percentiles.iter().find(|percentile| percentile.figure == self.figure);
         let (state, ratio, message) = match found.filter(|found| found.points.len() >= FEWEST_RUNS) {
             None => {
                 let runs = found.map_or(0, |found| found.points.len());
-                let message = format!("{runs} comparable runs have this percentile, and {FEWEST_RUNS} are needed");
+                let message =
+                    format!("{runs} comparable runs have {}, and {FEWEST_RUNS} are needed", self.figure.name());
                 (GateState::Open, None, message)
             }
             Some(found) => self.judge_levels(found),
@@ -97,28 +95,45 @@ impl HistoryGate {
             (false, false) => GateState::Holds,
         };
         let ratio = (newest.value - fastest.value).exp();
-        (state, Some(ratio), format!("{} against the fastest level before", change(newest, fastest)))
+        (state, Some(ratio), format!("{} against the fastest level before", change(self.figure, newest, fastest)))
     }
 }
 
-/// Formats `+15.2 % (+13.1 … +17.4 %)`.
-fn change(newest: &Level, other: &Level) -> String {
+/// Formats `+15.2 % (+13.1 … +17.4 %)`. Fewer tokens are a loss.
+fn change(figure: HistoryFigure, newest: &Level, other: &Level) -> String {
     let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
+    let middle = newest.value - other.value;
     let (low, high) = newest.ratio_to(other);
-    format!("{:+.1} % ({:+.1} … {:+.1} %)", percent(newest.value - other.value), percent(low), percent(high))
+    let (middle, low, high) =
+        if figure == HistoryFigure::OutputTokens { (-middle, -high, -low) } else { (middle, low, high) };
+    format!("{:+.1} % ({:+.1} … {:+.1} %)", percent(middle), percent(low), percent(high))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StreamMetric;
 
     #[test]
     fn a_condition_names_a_percentile_and_a_share() {
         let gate: HistoryGate = " p99 slower than 5 % ".parse().expect("a condition");
-        assert_eq!((gate.q, gate.share), (0.99, 0.05));
-        for text in
-            ["p99", "p99 slower than", "p99 slower than -1%", "p99 slower than 5", "p99 > 5ms", "p75 slower than 5%"]
-        {
+        assert_eq!((gate.figure, gate.share), (HistoryFigure::ResponseTime(0.99), 0.05));
+        let gate: HistoryGate = "ttft p99 slower than 5%".parse().expect("a condition");
+        assert_eq!(gate.figure, HistoryFigure::StreamTime(StreamMetric::FirstContent, 0.99));
+        let gate: HistoryGate = "output-tokens slower than 5%".parse().expect("a condition");
+        assert_eq!(gate.figure, HistoryFigure::OutputTokens);
+        for text in [
+            "p99",
+            "p99 slower than",
+            "p99 slower than -1%",
+            "p99 slower than 5",
+            "p99 > 5ms",
+            "p75 slower than 5%",
+            "tpot p99.9 slower than 5%",
+            "ttft slower than 5%",
+            "longest-gap p99 slower than 5%",
+            "tokens slower than 5%",
+        ] {
             assert!(text.parse::<HistoryGate>().is_err(), "{text}");
         }
     }

@@ -7,13 +7,15 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `figure` | the figures that are followed |
 //! | `point` | a run as a point |
 //! | `spread` | how much runs differ |
 //! | `scan` | the best place of a shift in a stretch of runs, and its size beside chance |
 //! | `levels` | the stretches between shifts |
-//! | `series` | which runs belong to the series, and the changes of each percentile |
-//! | `gate` | conditions: `p99 slower than 5%` |
+//! | `series` | which runs belong to the series, and the changes of each figure |
+//! | `gate` | conditions: `p99 slower than 5%`, `ttft p99 slower than 5%` |
 
+mod figure;
 mod gate;
 mod levels;
 mod point;
@@ -21,8 +23,9 @@ mod scan;
 mod series;
 mod spread;
 
+pub use figure::{HistoryFigure, HistoryRun};
 pub use gate::{HistoryGate, HistoryGateError};
 pub use levels::{Level, levels};
 pub use point::Point;
 pub use scan::FEWEST_RUNS;
-pub use series::{Change, History, HistoryRun, Member, PercentileHistory, history};
+pub use series::{Change, History, Member, PercentileHistory, history};

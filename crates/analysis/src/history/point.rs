@@ -21,6 +21,13 @@ pub struct Point {
 }
 
 impl Point {
+    /// Creates the point of a value in nanoseconds whose uncertainty within the run is not known. Only the differences
+    /// between runs then tell how uncertain it is.
+    pub(super) fn alone(value_ns: f64) -> Point {
+        let value = value_ns.max(1.0).ln();
+        Point { value, without_generator: value, error: RESOLUTION }
+    }
+
     /// Converts a percentile of a run. Returns `None` if it is no number, or if nothing is known of its uncertainty.
     pub fn from_quantile(quantile: &Quantile) -> Option<Point> {
         let estimate = RunEstimate::from_quantile(quantile).filter(|estimate| !estimate.at_least)?;

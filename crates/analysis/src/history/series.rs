@@ -1,29 +1,15 @@
 //! The series that runs make, and its changes.
 
-use truetail_run::{Distribution, Facts, Verdict, VerdictState};
+use truetail_run::VerdictState;
 
+use super::figure::{HistoryFigure, HistoryRun};
 use super::levels::{Level, levels};
 use super::point::Point;
 use super::scan::smallest_shown;
 use crate::compare::{ExpectedDifference, differences_except};
 
-/// Percentiles that are looked at.
-const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// Limit on the runs that a series has: the newest.
 const MAX_RUNS: usize = 2_000;
-
-/// A saved run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct HistoryRun {
-    /// Its folder.
-    pub folder: String,
-    /// Its load, machine and labels.
-    pub facts: Facts,
-    /// Verdict on its numbers.
-    pub verdict: Verdict,
-    /// Its response times.
-    pub times: Distribution,
-}
 
 /// A run, and whether it belongs to the series.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,15 +27,15 @@ pub struct Member {
 pub struct History {
     /// Every run.
     pub runs: Vec<Member>,
-    /// The percentiles for which the series has points.
+    /// The percentiles, and other figures, for which the series has points.
     pub percentiles: Vec<PercentileHistory>,
 }
 
-/// A percentile in a series.
+/// A percentile, or another figure, in a series.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PercentileHistory {
-    /// The percentile, in (0, 1).
-    pub q: f64,
+    /// The figure.
+    pub figure: HistoryFigure,
     /// Places of the runs that have it, in [`History::runs`].
     pub runs: Vec<usize>,
     /// The points, one for each of these runs.
@@ -107,7 +93,8 @@ pub fn history(runs: &[HistoryRun], expected: ExpectedDifference) -> History {
         }
     };
     let members: Vec<Member> = runs.iter().enumerate().map(member).collect();
-    let percentiles = QUANTILES.iter().filter_map(|q| PercentileHistory::new(*q, runs, &members)).collect();
+    let figures = HistoryFigure::of(runs);
+    let percentiles = figures.into_iter().filter_map(|of| PercentileHistory::new(of, runs, &members)).collect();
     History { runs: members, percentiles }
 }
 
@@ -134,14 +121,10 @@ fn is_again(earlier: &[HistoryRun], run: &HistoryRun) -> bool {
 }
 
 impl PercentileHistory {
-    fn new(q: f64, all: &[HistoryRun], members: &[Member]) -> Option<PercentileHistory> {
-        let point = |run: &HistoryRun| {
-            let quantile = run.times.quantiles.iter().find(|quantile| quantile.q == q)?;
-            Point::from_quantile(quantile)
-        };
+    fn new(figure: HistoryFigure, all: &[HistoryRun], members: &[Member]) -> Option<PercentileHistory> {
         let used = all.iter().zip(members).enumerate().filter(|(_, (_, member))| member.left_out.is_none());
         let (runs, points): (Vec<usize>, Vec<Point>) =
-            used.filter_map(|(at, (run, _))| Some((at, point(run)?))).unzip();
+            used.filter_map(|(at, (run, _))| Some((at, figure.point(run)?))).unzip();
         if points.is_empty() {
             return None;
         }
@@ -149,7 +132,7 @@ impl PercentileHistory {
         let changes = levels.windows(2).map(|pair| Change::between(&pair[0], &pair[1], &runs)).collect();
         let newest = &points[levels[levels.len() - 1].points.clone()];
         let smallest_shown = smallest_shown(newest).exp_m1();
-        Some(PercentileHistory { q, runs, points, levels, changes, smallest_shown })
+        Some(PercentileHistory { figure, runs, points, levels, changes, smallest_shown })
     }
 }
 

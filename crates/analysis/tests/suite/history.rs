@@ -35,3 +35,24 @@ fn the_interval_of_a_change_holds_the_shift() {
     let held_of_found = held / (held + found);
     assert!((0.90..=1.0).contains(&held_of_found) && held + found > 0.9, "{held} {found}");
 }
+
+/// Times of streams have no interval within a run: the error of each point is that of a bucket, and the differences
+/// between runs tell the rest. Spoilt runs are not known to be such.
+#[test]
+fn series_of_runs_without_intervals_are_judged_by_the_differences_between_runs() {
+    let share = |shift: f64, is: &dyn Fn(&Series) -> bool| {
+        let alone = |seed| {
+            let mut series = Series::new(seed, NOISE, shift);
+            series.points.iter_mut().for_each(|point| point.error = 0.0003);
+            series
+        };
+        (0..200).map(alone).filter(is).count() as f64 / 200.0
+    };
+    let called = share(0.0, &|series| levels(&series.points).len() > 1);
+    let found = share(0.1, &|series| series.is_found(&levels(&series.points)));
+    let [held, lost] = [Some(true), Some(false)].map(|covered| share(0.1, &|series| series.is_covered() == covered));
+    println!("called {called}, found {found}, held {held}, lost {lost}");
+    assert!(called <= 0.05, "{called}");
+    assert!(found >= 0.95, "{found}");
+    assert!(held / (held + lost) >= 0.9, "{held} {lost}");
+}

@@ -24,5 +24,6 @@ mod situations;
 mod so_far;
 mod streams;
 mod support;
+mod sweep;
 mod verdicts;
 mod warmup;

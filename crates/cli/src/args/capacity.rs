@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use truetail_analysis::sweep::Ladder;
 use truetail_model::time::{Nanos, Rate};
 
 use super::page::TypedArgs;
@@ -17,7 +18,10 @@ Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms' --slo 'error-rate < 0.1%' --max-time 30m
   truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%
   truetail capacity http://127.0.0.1:8000/v1/chat/completions --llm openai-chat --slo 'ttft p99 < 500ms' \\
-    --slo 'tpot p99 < 50ms' --slo 'goodput > 98%' -- --data '{\"model\": \"m\", \"messages\": […]}'";
+    --slo 'tpot p99 < 50ms' --slo 'goodput > 98%' -- --data '{\"model\": \"m\", \"messages\": […]}'
+  truetail capacity http://127.0.0.1:8080/api --sweep 100..3200
+  truetail capacity http://127.0.0.1:8000/v1/chat/completions --llm openai-chat --sweep 1..32/8 --step 60s \\
+    --beside truetail-runs/20261122T062302Z-sweep-other -- --data '{\"model\": \"m\", \"messages\": […]}'";
 
 /// Long names of the options of `truetail run` that a search sets itself, or that have no effect in it.
 pub(crate) const NOT_FOR_PROBES: &[&str] = &[
@@ -83,6 +87,8 @@ pub(crate) const NOT_FOR_PROBES: &[&str] = &[
 /// Probes one rate after the other. Each probe lasts until its percentiles prove that the service meets the objectives
 /// or misses one. In the end both sides of the limit are probed again at full length: the result is a rate that is
 /// proven and one, a little higher, that is refuted. The same command continues a search that was interrupted.
+///
+/// With --sweep it offers the given rates instead, each for the same time, and draws throughput against response times.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub(crate) struct CapacityArgs {
@@ -106,6 +112,8 @@ pub(crate) struct CapacityArgs {
     #[command(flatten)]
     pub reading: SearchReadingArgs,
     #[command(flatten)]
+    pub sweep: SweepArgs,
+    #[command(flatten)]
     pub rates: SearchRangeArgs,
     /// Stop when the refuted rate is at most this much above the proven one, from 0.5% to 100% [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = share_in::<5, 1000>, help_heading = "Search")]
@@ -117,13 +125,8 @@ pub(crate) struct CapacityArgs {
     /// enough. The last answers and the last cool-down come on top [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Search")]
     pub max_time: Option<Nanos>,
-    /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service
-    /// meets its objectives up to a higher rate [default: poisson]
-    #[arg(long, help_heading = "Search")]
-    pub spacing: Option<SpacingName>,
-    /// Seed of the spacing [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Search")]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub arrivals: SearchArrivalArgs,
 
     #[command(flatten)]
     pub result: CapacityResultArgs,
@@ -145,6 +148,43 @@ pub(crate) struct SearchReadingArgs {
     pub llm_dialect: Option<PathBuf>,
 }
 
+/// Arrivals of the requests.
+#[derive(Args, Debug)]
+pub(crate) struct SearchArrivalArgs {
+    /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service
+    /// meets its objectives up to a higher rate [default: poisson]
+    #[arg(long, help_heading = "Search")]
+    pub spacing: Option<SpacingName>,
+    /// Seed of the spacing [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub seed: Option<u64>,
+}
+
+/// A sweep over rates.
+#[derive(Args, Debug)]
+pub(crate) struct SweepArgs {
+    /// Offer these rates, each for the same time, instead of searching: 1..32 (each about twice the one before),
+    /// 1..32/8 (8 rates, each the same factor above the one before), or a list such as 1,2,4,8. Ends after the first
+    /// saturated rate
+    #[arg(
+        long,
+        value_name = "RATES",
+        allow_hyphen_values = true,
+        help_heading = "Sweep",
+        conflicts_with_all = ["min_rate", "max_rate", "resolution", "confidence", "max_time"]
+    )]
+    pub sweep: Option<Ladder>,
+    /// Length of each step of a sweep [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = length, requires = "sweep", help_heading = "Sweep")]
+    pub step: Option<Nanos>,
+    /// Go on with higher rates after a saturated one
+    #[arg(long, requires = "sweep", help_heading = "Sweep")]
+    pub past_saturation: bool,
+    /// Draw the curve of a saved sweep beside this one: its folder, or its sweep.json. Repeatable
+    #[arg(long, value_name = "SWEEP", requires = "sweep", help_heading = "Sweep")]
+    pub beside: Vec<PathBuf>,
+}
+
 /// Range of the rates.
 #[derive(Args, Debug)]
 pub(crate) struct SearchRangeArgs {
@@ -157,10 +197,10 @@ pub(crate) struct SearchRangeArgs {
 }
 
 /// Destination of the result.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct CapacityResultArgs {
-    /// Folder of the search, with a run folder for each probe. A search in it is continued [default: a folder under
-    /// truetail-runs, named after the server and the question]
+    /// Folder of the search, with a run folder for each probe. A search in it is continued, and a sweep needs a new or
+    /// empty folder [default: a folder under truetail-runs, named after the server and the question]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
     /// Print the result as JSON on standard output, and nothing else

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use truetail_analysis::compare::ExpectedDifference;
 use truetail_analysis::history::{HistoryGate, HistoryRun, history as history_of};
 use truetail_report::{HistoryReport, history_json, history_text};
+use truetail_run::GateState;
 use truetail_run::catalog::{IndexUse, SavedRun};
 use truetail_run::folder::load_run_file;
-use truetail_run::{Facts, GateState};
 
 use super::runs::chosen;
 use crate::args::compare::CompareAs;
@@ -136,8 +136,5 @@ fn read(parent: &Path, run: &SavedRun) -> Result<HistoryRun> {
 
 fn read_folder(folder: &Path) -> Result<HistoryRun> {
     let file = load_run_file(folder).map_err(runtime_error)?;
-    let verdict = file.verdict.clone();
-    let times = file.response_time.clone();
-    let folder = folder.display().to_string();
-    Ok(HistoryRun { folder, facts: Facts::from(file), verdict, times })
+    Ok(HistoryRun::new(folder.display().to_string(), file))
 }

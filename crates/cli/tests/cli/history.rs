@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::runs::{template, write};
-use super::support::TestDir;
+use super::support::{ServeProcess, TestDir};
 
 /// Nanoseconds of a day, and of the first day of 2026 since 1970.
 const DAY: u64 = 86_400_000_000_000;
@@ -181,4 +181,80 @@ fn a_series_is_chosen_by_name_or_url_and_one_odd_run_is_no_change() {
         assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{output:?}");
         assert!(output.stderr.contains(part), "{output:?}");
     }
+}
+
+/// A language model with room for four answers of ten tokens.
+const MODEL: &str = "name = \"model\"\nabout = \"four at a time\"\npath = \"/v1/chat/completions\"\n\n[service]\nbaseline = \"1ms\"\n\n\
+                     [service.stream]\nevents = 10\n\n[service.batch]\ncap = 4\nstep = \"10ms\"\n\n\
+                     [workload]\nrate = \"10/s\"\nduration = \"10s\"\n";
+const CHAT: &str = "{\"model\":\"m\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
+
+/// Returns the run of a day whose times to the first token are `ns`, and which had `tokens` per second.
+fn llm_run_of(template: &Value, day: u64, ns: f64, tokens: u64) -> Value {
+    let mut run = run_of(template, day, 12e6 * [1.0, 0.99, 1.01, 1.005][day as usize % 4]);
+    for quantile in run["stream"]["first_content_time"]["quantiles"].as_array_mut().expect("quantiles") {
+        quantile["value_ns"] = Value::from(ns.round() as u64);
+        quantile["supported"] = true.into();
+    }
+    // One answer a second, so that the tokens of all answers over their number are the rate.
+    run["throughput_per_second"] = 1.0.into();
+    let answers = run["tally"]["responses"].as_u64().expect("answers");
+    run["stream"]["llm"]["tokens"]["output"] = (tokens * answers).into();
+    run["stream"]["tokens"] = (tokens * answers).into();
+    run
+}
+
+#[test]
+fn a_model_that_got_slower_is_found_by_its_first_token_and_its_tokens_per_second() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("model.toml", MODEL));
+    let url = format!("{}/v1/chat/completions", served.url());
+    let made =
+        dir.truetail(&["run", &url, "-r", "20", "-d", "1s", "--llm", "openai-chat", "--out", "made", "--data", CHAT]);
+    assert!(dir.path().join("made/run.json").is_file(), "{made:?}");
+    let template = std::fs::read_to_string(dir.path().join("made/run.json")).expect("a run");
+    let template: Value = serde_json::from_str(&template).expect("JSON");
+    for day in 0..12 {
+        let noise = [1.0, 0.99, 1.01, 1.005][day as usize % 4];
+        let (ns, tokens) = if day < 8 { (200e6, 1_000.0) } else { (260e6, 800.0) };
+        write(&dir, &format!("run-{day:02}"), &llm_run_of(&template, day, ns * noise, (tokens * noise) as u64));
+    }
+    let output = dir.truetail(&["history"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let line = |start: &str| output.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default().to_owned();
+    let ends = "between truetail-runs/run-07 (commit c7) and truetail-runs/run-08 (commit c8)";
+    assert!(line("TTFT p99 200").contains("ms → 260") && line("TTFT p99 200").ends_with(ends), "{output:?}");
+    assert!(line("output tokens 1").contains("/s → 80") && line("output tokens 1").ends_with(ends), "{output:?}");
+    assert!(
+        line("output tokens 1").contains("(-2") && line("p99 no change found in 12 runs").contains("shift"),
+        "{output:?}"
+    );
+    assert!(line("Times of streams and output tokens have no interval").contains("each run counts the same"));
+    let json = dir.truetail(&["history", "--json"]).json();
+    let change = |figure: &str| {
+        let changes = json["changes"].as_array().expect("changes");
+        changes.iter().find(|change| change["figure"] == figure).unwrap_or_else(|| panic!("{figure} in {json}")).clone()
+    };
+    let [ttft, tokens] = [change("ttft p99"), change("output-tokens")];
+    let number = |of: &Value, name: &str| of[name].as_f64().unwrap_or_else(|| panic!("{name} of {of}"));
+    assert!(number(&ttft, "low") < 1.3 && number(&ttft, "high") > 1.3 && ttft["q"] == 0.99, "{ttft}");
+    assert!(number(&tokens, "low") < 0.8 && number(&tokens, "high") > 0.8 && tokens["q"].is_null(), "{tokens}");
+    assert!(number(&tokens, "before_per_second") > number(&tokens, "after_per_second"), "{tokens}");
+    for (condition, code, word) in [
+        ("ttft p99 slower than 5%", 3, "FAILED ttft p99 slower than 5%: +"),
+        ("ttft p50 slower than 80%", 0, "PASSED ttft p50"),
+        ("output-tokens slower than 5%", 3, "FAILED output-tokens slower than 5%: -"),
+        (
+            "first-event p99 slower than 5%",
+            4,
+            "OPEN first-event p99 slower than 5%: 0 comparable runs have first-event p99",
+        ),
+        ("p99 slower than 10%", 0, "PASSED p99"),
+    ] {
+        let output = dir.truetail(&["history", "--fail-if", condition]);
+        assert_eq!(output.code, Some(code), "{output:?}");
+        assert!(output.stdout.contains(word), "{word}: {output:?}");
+    }
+    let malformed = dir.truetail(&["history", "--fail-if", "tpot p99.9 slower than 5%"]);
+    assert!(malformed.code == Some(2) && malformed.stderr.contains("p50, p90, p99"), "{malformed:?}");
 }

@@ -71,6 +71,7 @@ mod stripes;
 mod subscribe;
 mod suite;
 mod support;
+mod sweep;
 
 mod tls;
 mod traces;

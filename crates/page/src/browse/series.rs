@@ -1,8 +1,8 @@
 //! A series of runs with its changes.
 
 use maud::{Markup, html};
-use truetail_analysis::history::{Change, History, Member, PercentileHistory};
-use truetail_report::number::{self, quantile_name};
+use truetail_analysis::history::{Change, History, HistoryFigure, Member, PercentileHistory};
+use truetail_report::number;
 use truetail_report::{change_sentence, lines_without_change, plot};
 
 use super::links::Links;
@@ -43,7 +43,9 @@ pub struct SeriesRun {
 
 /// Returns the page as one text that loads nothing.
 pub fn series_page(page: &SeriesPage<'_>, site: &SitePlace) -> String {
-    let pictures = page.history.percentiles.iter().zip(SECTIONS).map(|(found, id)| picture(page, found, id));
+    let is_drawn = |found: &&PercentileHistory| matches!(found.figure, HistoryFigure::ResponseTime(_));
+    let drawn = page.history.percentiles.iter().filter(is_drawn);
+    let pictures = drawn.zip(SECTIONS).map(|(found, id)| picture(page, found, id));
     let sections: Vec<Section> = [changes(page)].into_iter().chain(pictures).chain([runs(page)]).collect();
     let heading = clipped(page.key, LONGEST_HEADING);
     let header = html! {
@@ -68,11 +70,11 @@ fn used(history: &History) -> String {
 
 fn changes(page: &SeriesPage<'_>) -> Section {
     let History { runs, percentiles } = page.history;
-    let all: Vec<(f64, &Change)> =
-        percentiles.iter().flat_map(|found| found.changes.iter().map(|change| (found.q, change))).collect();
+    let all: Vec<(HistoryFigure, &Change)> =
+        percentiles.iter().flat_map(|found| found.changes.iter().map(|change| (found.figure, change))).collect();
     let content = html! {
         @if !all.is_empty() {
-            ul.changes { @for (q, change) in &all { li { (one_change(page, *q, change, runs)) } } }
+            ul.changes { @for (figure, change) in &all { li { (one_change(page, *figure, change, runs)) } } }
         }
         @for line in lines_without_change(percentiles) { p { (line) "." } }
         @if percentiles.is_empty() { p.none { "No run of this series has a percentile with an interval." } }
@@ -80,7 +82,7 @@ fn changes(page: &SeriesPage<'_>) -> Section {
     Section { id: "changes", heading: "Changes", content }
 }
 
-fn one_change(page: &SeriesPage<'_>, q: f64, change: &Change, runs: &[Member]) -> Markup {
+fn one_change(page: &SeriesPage<'_>, figure: HistoryFigure, change: &Change, runs: &[Member]) -> Markup {
     let before = &runs[change.before].folder;
     let after = &runs[change.after].folder;
     let links = [
@@ -89,14 +91,14 @@ fn one_change(page: &SeriesPage<'_>, q: f64, change: &Change, runs: &[Member]) -
         ("compare them", page.links.compare(before, after)),
     ];
     html! {
-        (change_sentence(q, change, runs)) ". "
+        (change_sentence(figure, change, runs)) ". "
         @for (text, address) in links { @if let Some(address) = address { a href=(address) { (text) } " " } }
     }
 }
 
 fn picture(page: &SeriesPage<'_>, found: &PercentileHistory, (name, _): (&'static str, &str)) -> Section {
-    let heading =
-        SECTIONS.iter().find(|(_, heading)| *heading == quantile_name(found.q)).map_or("Percentile", |(_, h)| h);
+    let of = found.figure.name();
+    let heading = SECTIONS.iter().find(|(_, heading)| *heading == of).map_or("Percentile", |(_, heading)| heading);
     let starts: Vec<String> = page.runs.iter().map(|run| run.started.clone()).collect();
     let rows = found.runs.iter().zip(&found.points).map(|(at, point)| {
         let level = found.levels.iter().find(|level| level.points.contains(&place(found, *at)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use truetail_analysis::history::{Change, History, Member, PercentileHistory, Point, levels};
+use truetail_analysis::history::{Change, History, HistoryFigure, Member, PercentileHistory, Point, levels};
 use truetail_model::workload::LoadModelKind;
 use truetail_page::SitePlace;
 use truetail_page::browse::{
@@ -70,7 +70,7 @@ fn series_with(text: &str) -> String {
     let points: Vec<Point> = (0..12).map(point).collect();
     let change = Change { before: 5, after: 6, before_ns: 8.9e6, after_ns: 2.4e7, ratio: 2.7, low: 2.6, high: 2.8 };
     let found = PercentileHistory {
-        q: 0.99,
+        figure: HistoryFigure::ResponseTime(0.99),
         runs: (0..12).collect(),
         levels: levels(&points),
         points,

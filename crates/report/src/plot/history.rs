@@ -10,7 +10,7 @@ use super::reading::{LayerReading, PanelReading, ReadingAxis, levels};
 use super::scale::{AxisScale, Quantity, linear_ticks, linear_time_ticks};
 use super::sheet::{Layer, Sheet, Swatch, remark, time_axis};
 use super::svg::{Anchor, Stroke, Svg};
-use crate::number::{self, quantile_name};
+use crate::number;
 
 /// Half the width of a 95 % interval, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
@@ -21,8 +21,8 @@ const LEVEL: SeriesStyle = SeriesStyle::Truth;
 /// Draws a percentile of a series by the number of the run, with the 95 % interval of each run, and the levels between
 /// the changes. `starts` has the text for each run, shown if a reader points at it.
 pub fn history(history: &History, found: &PercentileHistory, starts: &[String]) -> Picture {
-    let name = quantile_name(found.q);
-    let look = look(found.q);
+    let name = found.figure.name();
+    let look = look(found.figure.q().unwrap_or(0.5));
     let title = format!("{name} of each run");
     let runs: Vec<f64> = found.runs.iter().map(|at| (at + 1) as f64).collect();
     let legend = [
@@ -116,7 +116,7 @@ fn draw_changes(svg: &mut Svg, frame: &Frame, found: &PercentileHistory) {
 
 #[cfg(test)]
 mod tests {
-    use truetail_analysis::history::{Change, Member, levels as levels_of};
+    use truetail_analysis::history::{Change, HistoryFigure, Member, levels as levels_of};
 
     use super::*;
 
@@ -129,7 +129,7 @@ mod tests {
             Change { before: 5, after: 6, before_ns: 1e7, after_ns: after, ratio: after / 1e7, low: 1.1, high: 1.3 };
         let member = |at| Member { folder: format!("{at}"), commit: None, left_out: None };
         let found = PercentileHistory {
-            q: 0.99,
+            figure: HistoryFigure::ResponseTime(0.99),
             runs: (0..12).collect(),
             levels: levels_of(&points),
             points,

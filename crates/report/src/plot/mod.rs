@@ -15,6 +15,7 @@
 //! | [`by_rate()`] | response time against rate |
 //! | [`books()`], [`answers()`] | outcomes of all planned arrivals; statuses and errors |
 //! | [`capacity_curve()`] | a search for capacity: a percentile against rate, and the ends |
+//! | [`sweep_curves()`] | sweeps over rates: times against throughput |
 //! | [`event_gaps()`] | gaps between the events of streams by time and length |
 //! | [`waterfall()`] | a few streams, event by event |
 //! | [`session_waterfall()`] | a few sessions, request by request |
@@ -70,6 +71,7 @@ mod spectrum;
 mod start_delay;
 mod steps;
 mod svg;
+mod sweep;
 mod targets;
 mod text_width;
 mod waterfall;
@@ -100,5 +102,6 @@ pub use session_waterfall::session_waterfall;
 pub use spark::spark;
 pub use spectrum::{Curve, SPECTRUM, many_tools_spectrum, run_spectrum, spectrum, tool_spectrum};
 pub use start_delay::start_delay;
+pub use sweep::sweep_curves;
 pub use targets::targets;
 pub use waterfall::waterfall;

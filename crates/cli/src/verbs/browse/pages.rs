@@ -10,7 +10,7 @@ use truetail_page::{RunPage, SitePlace, run_page};
 use truetail_report::{CompareReport, run_words};
 use truetail_run::catalog::SavedRun;
 use truetail_run::folder::{self, load_run_file};
-use truetail_run::{Facts, Findings, Run};
+use truetail_run::{Findings, Run};
 
 use super::archive::{Answer, Archive, Listing, Problem};
 use crate::command_line;
@@ -139,7 +139,5 @@ impl ReadSeries {
 
 fn in_history(archive: &Archive, saved: &SavedRun) -> Answer<HistoryRun> {
     let file = load_run_file(&archive.path(saved)?).map_err(|error| unreadable(saved, &error))?;
-    let verdict = file.verdict.clone();
-    let times = file.response_time.clone();
-    Ok(HistoryRun { folder: saved.folder.clone(), facts: Facts::from(file), verdict, times })
+    Ok(HistoryRun::new(saved.folder.clone(), file))
 }

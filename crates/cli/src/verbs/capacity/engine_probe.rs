@@ -41,10 +41,10 @@ const LONGEST_APPROACH: Nanos = Nanos::from_secs(10);
 const DRAIN: Nanos = Nanos::from_secs(2);
 
 pub(super) struct EngineProbe<'a> {
-    asked: &'a Asked,
+    pub(super) asked: &'a Asked,
     folder: PathBuf,
     stop: SearchStop,
-    quiet: bool,
+    pub(super) quiet: bool,
     began: Instant,
     /// Median response time without load; of streams the median time to the first event.
     unloaded: Option<Nanos>,
@@ -57,7 +57,7 @@ impl<'a> EngineProbe<'a> {
     }
 
     /// Returns the plan of a run at `rate` per second.
-    fn plan(&self, rate: f64, horizon: Horizon, seed: u64) -> Result<Plan, ProbeError> {
+    pub(super) fn plan(&self, rate: f64, horizon: Horizon, seed: u64) -> Result<Plan, ProbeError> {
         let rate = Rate::per_second(rate).map_err(|error| ProbeError::Failed(error.to_string()))?;
         let schedule = Schedule { profile: Profile::constant(rate), spacing: self.spacing(), seed, horizon };
         let mut plan = self.asked.plan.clone();
@@ -81,12 +81,12 @@ impl<'a> EngineProbe<'a> {
         longest.map_or(Nanos::MAX, |limit| Nanos(limit.saturating_mul(2)) + DRAIN)
     }
 
-    fn seed(&self, number: usize) -> u64 {
+    pub(super) fn seed(&self, number: usize) -> u64 {
         self.asked.plan.workload.model.seed().unwrap_or(1).wrapping_add(number as u64)
     }
 
     /// Begins a run, with empty books of streams.
-    fn begin_run(&self) -> Control {
+    pub(super) fn begin_run(&self) -> Control {
         self.asked.streams.iter().for_each(StreamRun::restart);
         self.stop.begin_run()
     }
@@ -98,7 +98,7 @@ impl<'a> EngineProbe<'a> {
         self.finish(plan, measured, &control)
     }
 
-    fn finish(
+    pub(super) fn finish(
         &self,
         plan: &Plan,
         measured: Result<truetail_engine::RunOutput, truetail_engine::EngineError>,
@@ -188,11 +188,18 @@ impl<'a> EngineProbe<'a> {
         self.asked.objectives.iter().zip(evidence).map(record).collect()
     }
 
-    fn save(&self, number: usize, trial: &ProbeSpec, run: &Run, findings: &Findings) -> Result<String, ProbeError> {
-        let name = format!("probe-{:03}-{}", number + 1, trial.rate);
+    /// Saves a run in the folder of the search, and returns its folder. `number` counts from 0.
+    pub(super) fn save(
+        &self,
+        (what, number): (&str, usize),
+        rate: f64,
+        run: &Run,
+        findings: &Findings,
+    ) -> Result<String, ProbeError> {
+        let name = format!("{what}-{:03}-{rate}", number + 1);
         // A search that was killed during this probe left a folder, which is replaced.
         let place = SaveTo::Replace(self.folder.join(name));
-        let folder = OutputFolder::prepare(&place, "probe").and_then(|folder| match folder {
+        let folder = OutputFolder::prepare(&place, what).and_then(|folder| match folder {
             Some(folder) => folder.save(run, findings),
             None => Ok(PathBuf::new()),
         });
@@ -255,7 +262,7 @@ impl Probe for EngineProbe<'_> {
             errors: errors(&run),
             figures: self.figures(&run),
             objectives: self.objectives(&run, looked.each_objective()),
-            run: Some(self.save(number, trial, &run, &findings)?),
+            run: Some(self.save(("probe", number), trial.rate, &run, &findings)?),
             note: match is_spoilt {
                 true => Some(reasons(&findings)),
                 false => looked.backlog_grows().then(|| "the backlog kept growing".to_owned()),

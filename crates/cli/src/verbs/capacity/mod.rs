@@ -1,10 +1,12 @@
-//! `truetail capacity`: finds the highest rate at which a service provably meets its objectives.
+//! `truetail capacity`: finds the highest rate at which a service provably meets its objectives, or draws a curve over
+//! rates.
 
 mod engine_probe;
 mod folder;
 mod looking;
 mod question;
 mod stop;
+mod sweep;
 
 use truetail_analysis::capacity::{Objective, SearchState};
 use truetail_report::plot::capacity_curve;
@@ -21,6 +23,7 @@ use crate::{config, output};
 use engine_probe::EngineProbe;
 use question::Asked;
 use stop::SearchStop;
+use sweep::SweepPlan;
 
 /// Searches, saves the result, and prints it.
 ///
@@ -31,8 +34,13 @@ pub(super) fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let json = args.result.json;
     let quiet = args.result.quiet;
     let out = args.result.out.clone();
+    let sweep_plan = SweepPlan::resolve(&args.sweep)?;
+    let result = args.result.clone();
     let mut asked = Asked::resolve(args)?;
     preflight(&mut asked.plan, asked.trial, None)?.iter().for_each(|note| output::note(note));
+    if let Some(plan) = sweep_plan {
+        return sweep::sweep(&asked, &plan, &result);
+    }
     let mut journal = folder::open(out, &asked)?;
     if !quiet {
         output::note(&begins(&journal));

@@ -7,6 +7,7 @@ use truetail_model::arrival::Profile;
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
+use truetail_requests::redacted_url;
 use truetail_run::{Quantile, Run};
 use truetail_stream::StreamRun;
 use truetail_study::capacity::Question;
@@ -44,6 +45,8 @@ const FULL_LENGTH: (Nanos, Nanos) = (Nanos::from_secs(1), Nanos::from_secs(120))
 /// Question of a search, with the requests that it sends.
 pub(super) struct Asked {
     pub objectives: Vec<Objective>,
+    /// The objectives that each request must meet to count in goodput, as words.
+    pub each_request: Vec<String>,
     /// The requests and how they are sent. Each probe replaces the load.
     pub plan: Plan,
     /// Their answers, if they are streams.
@@ -58,6 +61,10 @@ pub(super) struct Asked {
     pub max_time: Nanos,
     /// Name of the server, for the folder.
     pub server: String,
+    /// The URL, without secrets.
+    pub url: String,
+    /// The command line, without secrets.
+    pub typed: String,
     /// Command line of `truetail run` for these requests at [`ANY_RATE`], without secrets.
     command: String,
 }
@@ -65,17 +72,19 @@ pub(super) struct Asked {
 impl Asked {
     /// Checks the arguments, reads the files that they name, and resolves the host.
     pub(super) fn resolve(args: CapacityArgs) -> Result<Asked> {
-        if args.slo.is_empty() {
-            return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms'"));
+        let is_sweep = args.sweep.sweep.is_some();
+        if args.slo.is_empty() && !is_sweep {
+            return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms', or --sweep 10..1000"));
         }
         let max_time = args.max_time.unwrap_or(DEFAULT_MAX_TIME);
-        let objectives = objectives(&args.slo)?;
+        let objectives = objectives(&args.slo, is_sweep)?;
         let limits = limits(&args, &objectives, max_time)?;
         let run_args = run_args(&args, &objectives)?;
         let is_llm = run_args.streams.reads_llm();
         refuse_once(run_args.feed, "capacity")?;
         let target = command_line::for_run(&run_args);
-        let each = of_each_request(&args.slo, &objectives);
+        let typed = command_line::for_capacity(&args.typed.words, &run_args);
+        let each = of_each_request(&args, &objectives);
         let resolved: ResolvedRun = resolve(run_args)?;
         refuse_unread(&objectives, is_llm, resolved.observed.streams.is_some())?;
         resolved.observed.streams.iter().for_each(StreamRun::keep_rows);
@@ -86,9 +95,12 @@ impl Asked {
         let requests = format!("{:016x}", resolved.plan.target.requests().hash());
         let texts = args.slo.iter().map(ToString::to_string).collect();
         Ok(Asked {
+            url: redacted_url(&args.url),
+            typed,
             server: name_of(&resolved.plan.target),
             gates: objectives.iter().filter_map(gate).collect(),
             objectives,
+            each_request: each,
             plan: resolved.plan,
             streams: resolved.observed.streams,
             trial: resolved.trial,
@@ -130,8 +142,9 @@ impl Asked {
 /// Returns the objectives of the service.
 ///
 /// # Errors
-/// If each request has objectives and their share is not asked for, or the other way round.
-fn objectives(slo: &[SearchSlo]) -> Result<Vec<Objective>> {
+/// If each request has objectives and their share is not asked for, or the other way round. A sweep shows their share
+/// unasked.
+fn objectives(slo: &[SearchSlo], is_sweep: bool) -> Result<Vec<Objective>> {
     let of_service = |slo: &SearchSlo| match slo {
         SearchSlo::OfService(objective) => Some(objective.clone()),
         SearchSlo::OfEachRequest(_) => None,
@@ -140,7 +153,7 @@ fn objectives(slo: &[SearchSlo]) -> Result<Vec<Objective>> {
     let goodput = objectives.iter().find(|objective| objective.is_about_goodput());
     let each = slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)));
     match (goodput, each) {
-        (None, Some(each)) => Err(usage_error(format!(
+        (None, Some(each)) if !is_sweep => Err(usage_error(format!(
             "--slo '{each}' is about each request: say how many must meet it with --slo 'goodput > 98%', or name a \
              percentile, such as 'ttft p99 < 500ms'"
         ))),
@@ -164,12 +177,14 @@ fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Res
     }
 }
 
-/// Returns the objectives that each request must meet to count in goodput, as words.
-fn of_each_request(slo: &[SearchSlo], objectives: &[Objective]) -> Vec<String> {
-    if !objectives.iter().any(Objective::is_about_goodput) {
+/// Returns the objectives that each request must meet to count in goodput, as words. A search needs them for goodput
+/// only; a sweep of a language model shows goodput whenever they are known.
+fn of_each_request(args: &CapacityArgs, objectives: &[Objective]) -> Vec<String> {
+    let is_shown = args.sweep.sweep.is_some() && args.reading.llm.is_some();
+    if !is_shown && !objectives.iter().any(Objective::is_about_goodput) {
         return Vec::new();
     }
-    let given = slo.iter().filter(|slo| matches!(slo, SearchSlo::OfEachRequest(_)));
+    let given = args.slo.iter().filter(|slo| matches!(slo, SearchSlo::OfEachRequest(_)));
     let given: Vec<String> = given.map(ToString::to_string).collect();
     match given.is_empty() {
         true => objectives.iter().filter_map(Objective::for_each_request).collect(),
@@ -203,14 +218,14 @@ fn limits(args: &CapacityArgs, objectives: &[Objective], max_time: Nanos) -> Res
 
 /// Parses the requests as a `truetail run` command line. Each probe replaces the load.
 fn run_args(args: &CapacityArgs, objectives: &[Objective]) -> Result<RunArgs> {
-    let spacing = match args.spacing {
+    let spacing = match args.arrivals.spacing {
         None | Some(SpacingName::Poisson) => "poisson",
         Some(SpacingName::Even) => "even",
     };
     refuse_load(&args.run_options)?;
-    let seed = args.seed.unwrap_or(DEFAULT_SEED).to_string();
+    let seed = args.arrivals.seed.unwrap_or(DEFAULT_SEED).to_string();
     let own = ["truetail", "run", &args.url, "--rate", ANY_RATE, "--spacing", spacing, "--seed", &seed, "--no-save"];
-    let each = of_each_request(&args.slo, objectives);
+    let each = of_each_request(args, objectives);
     let dialect = args.reading.llm_dialect.as_ref().map(|file| file.display().to_string());
     let read = [
         ("--stream", value_name(args.reading.stream.as_ref())),

@@ -1,0 +1,237 @@
+//! `truetail capacity --sweep`: offers one rate after another, and draws throughput against times.
+
+use std::path::{Path, PathBuf};
+
+use truetail_analysis::gates;
+use truetail_analysis::sweep::{EndedBy, SCHEMA, StepState, Sweep, SweepStep};
+use truetail_model::arrival::Horizon;
+use truetail_model::time::Nanos;
+use truetail_page::{SweepPage, sweep_page};
+use truetail_report::plot::sweep_curves;
+use truetail_report::{SweepReport, sweep_json, sweep_line, sweep_text};
+use truetail_run::input;
+use truetail_stream::StreamRun;
+use truetail_study::capacity::{CoolDown, Probe, ProbeError};
+
+use super::engine_probe::EngineProbe;
+use super::question::Asked;
+use super::stop::SearchStop;
+use crate::after_load::AfterLoad;
+use crate::args::capacity::{CapacityResultArgs, SweepArgs};
+use crate::error::{ExitCode, Result, runtime_error, usage_error};
+use crate::output;
+use crate::output_folder::{OutputFolder, SaveTo};
+use crate::progress::ProgressReporter;
+
+const DEFAULT_STEP: Nanos = Nanos::from_secs(30);
+/// Name of the result in the folder of a sweep.
+const RESULT: &str = "sweep.json";
+
+/// A sweep to make.
+pub(super) struct SweepPlan {
+    rates: Vec<f64>,
+    step: Nanos,
+    past_saturation: bool,
+    /// Saved sweeps to draw beside it.
+    beside: Vec<(String, Sweep)>,
+}
+
+impl SweepPlan {
+    /// Returns the sweep that the arguments ask for, if they do. Reads the saved sweeps that they name.
+    ///
+    /// # Errors
+    /// If a saved sweep cannot be read.
+    pub(super) fn resolve(args: &SweepArgs) -> Result<Option<SweepPlan>> {
+        let Some(ladder) = &args.sweep else { return Ok(None) };
+        Ok(Some(SweepPlan {
+            rates: ladder.rates().to_vec(),
+            step: args.step.unwrap_or(DEFAULT_STEP),
+            past_saturation: args.past_saturation,
+            beside: args.beside.iter().map(|path| saved(path)).collect::<Result<_>>()?,
+        }))
+    }
+
+    /// Refuses saved sweeps whose answers were read in another way, before any load.
+    fn check_beside(&self, asked: &Asked) -> Result<()> {
+        let time = match &asked.streams {
+            None => "response-time",
+            Some(streams) if streams.facts().llm.is_some() => "ttft",
+            Some(_) => "first-event",
+        };
+        let other = self.beside.iter().find(|(_, sweep)| sweep.time_names().first() != Some(&time));
+        match other {
+            Some((path, _)) => Err(usage_error(format!(
+                "--beside {path} has no {time}, so its curve cannot be drawn beside this one; name a sweep whose answers \
+                 were read in the same way"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads a saved sweep from its folder, or from its file.
+fn saved(path: &Path) -> Result<(String, Sweep)> {
+    let file = if path.is_dir() { path.join(RESULT) } else { path.to_owned() };
+    let shown = file.display();
+    let text = input::text(&file).map_err(|error| runtime_error(format!("cannot read the sweep {shown}: {error}")))?;
+    let sweep = Sweep::parse(&text).map_err(|error| runtime_error(format!("{shown} {error}")))?;
+    Ok((path.display().to_string(), sweep))
+}
+
+/// Makes the sweep, saves it, and prints it.
+///
+/// # Errors
+/// If the folder is not free, the service is gone, a step cannot be made, or something cannot be written.
+pub(super) fn sweep(asked: &Asked, plan: &SweepPlan, result: &CapacityResultArgs) -> Result<ExitCode> {
+    plan.check_beside(asked)?;
+    let folder = free_folder(result.out.clone(), &asked.server)?;
+    let path = folder.path().to_owned();
+    if !result.quiet {
+        output::note(&format!(
+            "{} rates, {} each; the sweep and its runs are saved in {}",
+            plan.rates.len(),
+            plan.step,
+            path.display()
+        ));
+    }
+    let stop = SearchStop::new();
+    let signals = stop.on_signals()?;
+    let mut probe = EngineProbe::new(asked, path.clone(), stop, result.quiet);
+    let (steps, ended) = offered(&mut probe, plan);
+    let signal = signals.first_signal();
+    drop(signals);
+    let report = SweepReport {
+        sweep: Sweep {
+            schema: SCHEMA.to_owned(),
+            server: asked.server.clone(),
+            target: asked.url.clone(),
+            slo: asked.objectives.iter().map(ToString::to_string).collect(),
+            goodput_slo: asked.each_request.clone(),
+            step_s: plan.step.as_secs_f64(),
+            planned_rates: plan.rates.clone(),
+            ended_by: ended.as_ref().map(|(by, _)| *by),
+            steps,
+        },
+        beside: plan.beside.clone(),
+        folder: path.display().to_string(),
+    };
+    let mut after = AfterLoad::default();
+    write(&report, &asked.typed, &path, result.json, &mut after);
+    after.end_with(match ended {
+        Some((EndedBy::ServiceGone | EndedBy::Error, why)) => Err(runtime_error(format!("the sweep stopped: {why}"))),
+        Some((EndedBy::User, _)) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
+        _ if report.sweep.steps.iter().any(is_measured) => Ok(ExitCode::Success),
+        _ => Ok(ExitCode::Open),
+    })
+}
+
+fn is_measured(step: &SweepStep) -> bool {
+    matches!(step.state, StepState::Valid | StepState::Suspect | StepState::Saturated)
+}
+
+fn free_folder(out: Option<PathBuf>, server: &str) -> Result<OutputFolder> {
+    let place = match out {
+        Some(out) => {
+            let holds_something = std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some());
+            if holds_something {
+                return Err(runtime_error(format!(
+                    "{} is not empty; choose a new or empty folder for the sweep with --out",
+                    out.display()
+                )));
+            }
+            SaveTo::Folder(out)
+        }
+        None => SaveTo::NewFolder,
+    };
+    let folder = OutputFolder::prepare(&place, &format!("sweep-{server}"))?;
+    folder.ok_or_else(|| runtime_error("a sweep needs a folder; name one with --out"))
+}
+
+/// Offers the rates in turn. Returns the steps, and why the sweep ended early, in words.
+fn offered(probe: &mut EngineProbe<'_>, plan: &SweepPlan) -> (Vec<SweepStep>, Option<(EndedBy, String)>) {
+    let mut steps: Vec<SweepStep> = Vec::new();
+    for rate in &plan.rates {
+        let mut step = match cooled_step(probe, steps.len(), *rate, plan.step) {
+            Ok(step) => step,
+            Err(error) => return (steps, Some(stopped(error))),
+        };
+        if step.state == StepState::GeneratorLimit {
+            // Another program on this machine may have disturbed the step once.
+            step = match cooled_step(probe, steps.len(), *rate, plan.step) {
+                Ok(step) => step,
+                Err(error) => return (steps, Some(stopped(error))),
+            };
+        }
+        if !probe.quiet {
+            output::note(&sweep_line(&step, output::stdout_style()));
+        }
+        let state = step.state;
+        steps.push(step);
+        let ended = match state {
+            StepState::Saturated => EndedBy::Saturated,
+            StepState::GeneratorLimit => EndedBy::GeneratorLimit,
+            StepState::Valid | StepState::Suspect | StepState::Invalid => continue,
+        };
+        if !plan.past_saturation && steps.len() < plan.rates.len() {
+            return (steps, Some((ended, String::new())));
+        }
+    }
+    (steps, None)
+}
+
+/// Waits until the service answers as fast as without load, then makes a step.
+fn cooled_step(
+    probe: &mut EngineProbe<'_>,
+    number: usize,
+    rate: f64,
+    length: Nanos,
+) -> std::result::Result<SweepStep, ProbeError> {
+    let before = probe.cool_down()?;
+    let step = probe.step(number, rate, length)?;
+    Ok(match (before, &step.reason) {
+        (CoolDown::StillSlow, None) => {
+            let reason = "before this step the service was still slower than without load".to_owned();
+            SweepStep { state: StepState::Suspect, reason: Some(reason), ..step }
+        }
+        _ => step,
+    })
+}
+
+fn stopped(error: ProbeError) -> (EndedBy, String) {
+    match error {
+        ProbeError::Gone(why) => (EndedBy::ServiceGone, why),
+        ProbeError::Failed(why) => (EndedBy::Error, why),
+        ProbeError::Interrupted | ProbeError::TimeUp => (EndedBy::User, "it was interrupted".to_owned()),
+    }
+}
+
+fn write(report: &SweepReport, command: &str, folder: &Path, json: bool, after: &mut AfterLoad) {
+    let as_json = sweep_json(&report.sweep);
+    let curves = sweep_curves(report);
+    let page = sweep_page(&SweepPage { report, curves: &curves, command });
+    for (name, content) in [(RESULT, as_json.as_str()), ("sweep.svg", curves.svg()), ("sweep.html", page.as_str())] {
+        after.tried(output::write_file(&folder.join(name), content));
+    }
+    let style = output::stdout_style();
+    after.tried(output::print(&if json { as_json } else { sweep_text(report, style) }));
+}
+
+impl EngineProbe<'_> {
+    /// Offers a rate for a time, waits for the answers as a run does, and saves the run.
+    fn step(&self, number: usize, rate: f64, length: Nanos) -> std::result::Result<SweepStep, ProbeError> {
+        let horizon = Horizon { duration: Some(length), requests: None };
+        let mut plan = self.plan(rate, horizon, self.seed(number))?;
+        // A search does not wait for requests that are bad already. A curve shows how long they take.
+        plan.workload.limits.drain = self.asked.plan.workload.limits.drain;
+        let control = self.begin_run();
+        let reporter = (!self.quiet).then(|| ProgressReporter::start(plan.workload.model.clone(), control.clone()));
+        let measured = truetail_engine::run(&plan, &control);
+        drop(reporter);
+        let run = self.finish(&plan, measured, &control)?;
+        let rows = self.asked.streams.as_ref().map(StreamRun::rows);
+        let mut findings = truetail_analysis::findings(&run);
+        findings.gates = gates::judge_all(&self.asked.gates, &run, &findings);
+        let step = SweepStep::new(rate, &run, &findings, rows.as_ref(), &self.asked.objectives);
+        Ok(SweepStep { run: Some(self.save(("step", number), rate, &run, &findings)?), ..step })
+    }
+}
