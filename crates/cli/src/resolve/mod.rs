@@ -1,10 +1,10 @@
 //! Resolved arguments: checked against each other, with defaults and file contents. Nothing is saved here, and only
 //! `grpc_schema` sends something: it may ask a gRPC server for its schema.
 
-mod checks;
+pub(crate) mod checks;
 pub(crate) mod flow;
 mod generator;
-mod grpc;
+pub(crate) mod grpc;
 pub(crate) mod grpc_schema;
 pub(crate) mod input;
 mod kept_headers;
