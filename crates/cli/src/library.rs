@@ -141,6 +141,7 @@ mod tests {
     fn an_error_says_whether_an_option_is_wrong() {
         for (text, is_usage, message) in [
             ("tcp://127.0.0.1:9 --framing=lines", true, "--framing: "),
+            ("tcp://127.0.0.1:9 --framing=fix --match=bytes:0:2", true, "--match: a message of FIX gets fields"),
             ("tcp://127.0.0.1:9 --data=x", true, "a message on a TCP channel needs an end"),
             ("ws://127.0.0.1:9 --data=x --hello=/no/such/file", false, "cannot read /no/such/file"),
             ("http://127.0.0.1:9 --framing=line", true, "--framing is for messages on a channel"),

@@ -62,6 +62,11 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     if matches!(matching, Matching::Fix(_)) && framing != Framing::Fix {
         return Err(usage_error("--match fix:TAG compares fields of FIX; add --framing fix"));
     }
+    if framing == Framing::Fix && matches!(matching, Matching::Json(_) | Matching::Bytes { .. }) {
+        return Err(usage_error(
+            "--match: a message of FIX gets fields when it is sent, so only its fields can be compared; use --match fix:TAG",
+        ));
+    }
     if matching == Matching::None && !args.checks.checks.is_empty() {
         return Err(usage_error("--check looks into replies, and with --match none there are none"));
     }
