@@ -1,20 +1,23 @@
-//! `truetail.run`: HTTP over real sockets.
+//! `truetail.run`: HTTP, messages and gRPC over real sockets.
 
 use std::time::Instant;
 
 use pyo3::prelude::*;
 use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_checks::{Check, CheckRun};
+use truetail_cli::library::LoadOptions;
 use truetail_engine::{Control, Plan};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_stream::{StreamOptions, StreamRun};
 
 use crate::arguments::{count, value_error, whole_number};
 use crate::bench::progress_line;
+use crate::channel::{ChannelArguments, load_error};
 use crate::gate::{self, parsed};
 use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
+use crate::spelling::in_python;
 use crate::streams::StreamArguments;
 use crate::watched::{preflight_error, too_few_files_error, watched};
 
@@ -36,13 +39,14 @@ pub struct HttpRun {
 #[pymethods]
 impl HttpRun {
     #[new]
-    #[pyo3(signature = (*, request, tls, streams, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
+    #[pyo3(signature = (*, request, channel, tls, streams, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
                         session_length, connections, connection_per_session, max_streams, timeout, drain, threads, preflight, fail_if,
                         checks, allow_errors))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
         request: RequestArguments<'py>,
+        channel: ChannelArguments,
         tls: TlsArguments,
         streams: StreamArguments<'py>,
         rate: OptionalArg<'py>,
@@ -68,7 +72,6 @@ impl HttpRun {
     ) -> PyResult<HttpRun> {
         let checks: Vec<Check> = parsed("checks", &checks)?;
         let gates = gate::gates(&streams.slo_of_run(), &fail_if)?;
-        let stream_options = streams.options()?;
         let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load = LoadArguments {
             rate,
@@ -92,15 +95,28 @@ impl HttpRun {
         if connection_per_session && request.closes_connections() {
             return Err(value_error("connection_per_session", "it contradicts keepalive=False; give one of them"));
         }
-        let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls, streams.api()?)?);
+        let over_http = (!channel.is_meant()).then(|| streams.options()).transpose()?.flatten();
+        let (target, options) = match channel.is_meant() {
+            true => channel.resolve(py).map(|(target, options)| (target, Some(options)))?,
+            false => (request.target(py, seed_of_choice, &tls, streams.api()?)?, None),
+        };
+        let mut workload = workload;
+        if let Some(deadline) = options.as_ref().and_then(LoadOptions::deadline) {
+            workload.limits.timeout = Some(deadline);
+        }
+        let reading = options.as_ref().map_or_else(|| streams.reading(), LoadOptions::reading);
+        let mut plan = Plan::new(workload, target);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
         plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
         plan.keep_alive = !request.closes_connections();
         plan.check_open_files().map_err(too_few_files_error)?;
-        refuse_undecidable(&plan, &gates, !checks.is_empty(), streams.reading())?;
-        let checks = observe(&mut plan, checks);
-        let streams = stream_options.map(|options| read_streams(&mut plan, options));
-        let notes = tls.notes().into_iter().collect();
+        refuse_undecidable(&plan, &gates, !checks.is_empty(), reading)?;
+        let of_options = options.iter().flat_map(LoadOptions::notes);
+        let notes = tls.notes().into_iter().chain(of_options.map(|note| in_python(&note))).collect();
+        let (checks, streams) = match options {
+            Some(options) => options.observe(&mut plan).map_err(load_error)?,
+            None => (observe(&mut plan, checks), over_http.map(|options| read_streams(&mut plan, options))),
+        };
         let control = Control::new();
         let created = Instant::now();
         Ok(HttpRun { plan, notes, gates, checks, streams, preflight, allow_errors, control, created })

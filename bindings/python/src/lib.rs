@@ -2,10 +2,10 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `arguments`, `load` | conversion of Python values, with errors that name the argument |
+//! | `arguments`, `load`, `spelling` | conversion of Python values, with errors that name the argument |
 //! | `bench`, `calls` | callables: functions on threads that take the interpreter's lock for each call |
 //! | `pump` | callables: coroutines, passed to the caller's event loop |
-//! | `http`, `request` | a run over real sockets, and its requests |
+//! | `http`, `request`, `channel` | a run over real sockets, its requests, and its messages or gRPC calls |
 //! | `flow`, `guide` | sessions that follow a coroutine function, over real sockets |
 //! | `watched` | a run over real sockets that Ctrl-C ends |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
@@ -17,6 +17,7 @@
 mod arguments;
 mod bench;
 mod calls;
+mod channel;
 mod command;
 mod flow;
 mod gate;
@@ -34,6 +35,7 @@ mod samples;
 mod saved;
 mod server;
 mod simulate;
+mod spelling;
 mod streams;
 mod verdict;
 mod watched;

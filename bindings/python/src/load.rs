@@ -37,6 +37,7 @@ pub(crate) fn limits(
     Ok(Limits {
         connections: cap.as_ref().map(|given| count(name, given)).transpose()?,
         connection_per_session,
+        channels: None,
         timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
         drain: time("drain", drain)?,
     })

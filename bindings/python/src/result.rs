@@ -112,6 +112,19 @@ impl RunResult {
         streams.map(|streams| to_python(py, &streams)).transpose()
     }
 
+    /// The content of `messages` in run.json: the books of messages besides their replies; `None` without messages.
+    #[getter]
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.run.facts.messages().map(|books| to_python(py, &books)).transpose()
+    }
+
+    /// The content of `grpc` in run.json: calls by the name of their status; `None` without gRPC calls.
+    #[getter]
+    fn grpc<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let books = run_file(&self.run, &self.findings).grpc;
+        books.map(|books| to_python(py, &books)).transpose()
+    }
+
     /// The content of `sessions` in run.json; `None` without a flow.
     #[getter]
     fn sessions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
+use truetail_cli::library::why_unanswered;
 use truetail_engine::{Control, Plan, PreflightError, Target, TooFewFiles};
 use truetail_run::Run;
 
 use crate::arguments::value_error;
+use crate::spelling::in_python;
 
 const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -58,16 +60,7 @@ pub(crate) fn too_few_files_error(error: TooFewFiles) -> PyErr {
 
 /// Returns the error of a failed preflight.
 pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
-    let help = match error.innermost() {
-        PreflightError::InHttp2Only { .. } => "add http2=True",
-        PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",
-        PreflightError::Connect { .. }
-        | PreflightError::TimedOut { .. }
-        | PreflightError::NoAnswer { .. }
-        | PreflightError::NotOpened { .. }
-        | PreflightError::At { .. } => "is the server running? preflight=False sends the load all the same",
-    };
-    let message = format!("{}: {error}; {help}", error.asked_for(target));
+    let message = in_python(&why_unanswered(target, error));
     match error.innermost() {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
         PreflightError::Connect { .. }

@@ -19,6 +19,7 @@
 //! | `listen` | listeners beside a run |
 //! | `background` | threads that work beside a run |
 //! | `judging` | processing of a run's result |
+//! | `library` | messages and gRPC calls for programs that link this crate |
 //! | `labels` | labels of a run: name, command line, commit and others |
 //! | `page`, `command_line` | page of a run, and its command line without secrets |
 //! | `gating` | gates of `--slo` and `--fail-if`: outcome, files, exit code |
@@ -41,6 +42,7 @@ mod export;
 mod gating;
 mod judging;
 mod labels;
+pub mod library;
 mod listen;
 mod live;
 mod output;

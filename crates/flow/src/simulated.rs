@@ -85,6 +85,10 @@ fn session_workload(workload: &Workload, flows: &Flows) -> Result<Workload, Simu
             return Err(SimulateError::Scenario(format!("sessions of a flow arrive on a schedule; {help}")));
         }
     };
+    if workload.limits.channels.is_some() {
+        let help = "leave out channels in [workload]";
+        return Err(SimulateError::Scenario(format!("the steps of a flow are requests, and no messages; {help}")));
+    }
     let model = LoadModel::PartlyOpen { sessions, requests_per_session: mine, think_time: Nanos::ZERO };
     Ok(Workload { model, ..workload.clone() })
 }

@@ -76,6 +76,9 @@ impl TrialPlan {
         if !scenario.workload.warmup.is_zero() {
             return Err(unsupported("it has a warm-up, which most of them cannot exclude"));
         }
+        if scenario.workload.limits.channels.is_some() {
+            return Err(unsupported("its requests are messages on channels"));
+        }
         let truth = truth(&scenario).ok_or_else(|| unsupported("its load model is not open"))?;
         let longest = truth.answered().last().copied().unwrap_or_default();
         let stream_truth = stream_truth(&scenario);

@@ -109,6 +109,9 @@ pub struct Limits {
     /// If true, each session of the partly open model has its own connection, think times included, and `connections`
     /// limits sessions. Otherwise sessions share connections, and take one for each request.
     pub connection_per_session: bool,
+    /// Number of channels of a scenario whose requests are messages. They go to the channels in turn, and many wait for
+    /// their replies on one channel. `None`: requests have connections of their own, as in every run over sockets.
+    pub channels: Option<u32>,
     /// Limit on the time from the actual start to the end of a request, connecting included; `None` for no limit.
     pub timeout: Option<Nanos>,
     /// Time after the horizon while the backlog is still sent and answers are awaited.
@@ -121,6 +124,7 @@ impl Default for Limits {
         Limits {
             connections: None,
             connection_per_session: false,
+            channels: None,
             timeout: Some(Nanos::from_secs(30)),
             drain: Nanos::from_secs(30),
         }

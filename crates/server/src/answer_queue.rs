@@ -1,4 +1,4 @@
-//! The answers of one connection, which leave in the order of their requests.
+//! The answers of one connection, which leave in the order of their requests, or of a channel when they are ready.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -31,6 +31,8 @@ pub(crate) struct AnswerQueue {
     /// Maximum number of requests that the connection holds.
     most: usize,
     own_bytes: u64,
+    /// True if an answer that is due passes those before it that are not.
+    leaves_as_ready: bool,
     /// True while the system accepts no more bytes.
     blocked: bool,
     /// Time until which further bytes are read and dropped; set when the last answer has left.
@@ -40,14 +42,26 @@ pub(crate) struct AnswerQueue {
 impl AnswerQueue {
     /// Creates the queue of a connection in HTTP/1. Its socket is non-blocking, and the reactor watches it as `token`.
     pub(crate) fn new(transport: Transport, token: u64) -> AnswerQueue {
-        let exchanges = VecDeque::new();
-        let most = MAX_PIPELINED;
-        AnswerQueue { transport, token, exchanges, most, own_bytes: 0, blocked: false, linger_until: None }
+        AnswerQueue {
+            transport,
+            token,
+            exchanges: VecDeque::new(),
+            most: MAX_PIPELINED,
+            own_bytes: 0,
+            leaves_as_ready: false,
+            blocked: false,
+            linger_until: None,
+        }
     }
 
     /// Sets the number of requests that the connection holds.
     pub(crate) fn with_room_for(self, most: usize) -> AnswerQueue {
         AnswerQueue { most, ..self }
+    }
+
+    /// Lets each answer of the service leave when it is due, whatever comes before it.
+    pub(crate) fn leave_as_ready(&mut self) {
+        self.leaves_as_ready = true;
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -80,8 +94,22 @@ impl AnswerQueue {
         self.set_timers(shared, &exchange);
         let has_begun = self.exchanges.front().is_some_and(|front| front.sent > 0 || self.blocked);
         let begun = usize::from(has_begun);
-        let own = self.exchanges.iter().skip(begun).take_while(|exchange| exchange.entry.is_none()).count();
+        let own = self.exchanges.iter().skip(begun).take_while(|exchange| exchange.is_of_server()).count();
         self.exchanges.insert(begun + own, exchange);
+    }
+
+    /// Puts the answer that was due first, if it is due at `now`, before the others, unless one of them has begun to
+    /// leave. Answers of the server itself keep their places.
+    fn bring_forward(&mut self, now: Timestamp) {
+        let stays = |front: &ServerExchange| front.sent > 0 || self.blocked || front.is_of_server();
+        if !self.leaves_as_ready || self.exchanges.front().is_none_or(stays) {
+            return;
+        }
+        let answers = self.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.entry.is_some());
+        let first = answers.min_by_key(|(_, exchange)| exchange.due).filter(|(_, exchange)| exchange.due <= now);
+        if let Some(exchange) = first.map(|(place, _)| place).and_then(|place| self.exchanges.remove(place)) {
+            self.exchanges.push_front(exchange);
+        }
     }
 
     fn set_timers(&mut self, shared: &mut SharedState, exchange: &ServerExchange) {
@@ -108,7 +136,9 @@ impl AnswerQueue {
         let mut now = shared.now();
         self.blocked = false;
         let mut responses = 0;
-        while let Some(exchange) = self.exchanges.front_mut() {
+        loop {
+            self.bring_forward(now);
+            let Some(exchange) = self.exchanges.front_mut() else { return Ok(()) };
             match exchange.step(now) {
                 NextSend::Wait => {
                     if let Some(at) = exchange.next_write(now) {
@@ -131,7 +161,6 @@ impl AnswerQueue {
                 NextSend::Complete => self.complete_first(shared, now)?,
             }
         }
-        Ok(())
     }
 
     /// Continues to send when the system accepts bytes again.

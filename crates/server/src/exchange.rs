@@ -73,6 +73,11 @@ pub(crate) struct TruthEntry {
 }
 
 impl ServerExchange {
+    /// Returns true for an answer of the server itself, which reached no service. A black hole has no entry either.
+    pub(crate) fn is_of_server(&self) -> bool {
+        self.entry.is_none() && self.due != Timestamp::NEVER
+    }
+
     /// Creates an exchange that is not recorded: the whole of `response` leaves at `due`.
     pub(crate) fn new_unrecorded(
         responses: &Responses,

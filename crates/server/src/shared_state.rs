@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use truetail_model::service::{
-    Action, BatchEvent, RouteId, Service, StreamDescription, StreamFormat, StreamPace, StreamTiming,
+    Action, BatchEvent, ReplyOrder, RouteId, Service, StreamDescription, StreamFormat, StreamPace, StreamTiming,
 };
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
@@ -80,6 +80,11 @@ impl SharedState {
         let route = self.route_of(path);
         let admission = self.fault_clock.admit(route, now);
         self.exchange(now, form, &admission)
+    }
+
+    /// Returns the order of the replies on a channel.
+    pub(crate) fn replies(&self) -> ReplyOrder {
+        self.fault_clock.service().replies
     }
 
     /// Returns the route of the service for a path.

@@ -24,6 +24,7 @@
 
 #![warn(unreachable_pub)]
 
+mod channels;
 mod client_outcome;
 mod error;
 mod flaws;

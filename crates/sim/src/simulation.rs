@@ -7,6 +7,7 @@ use truetail_model::service::{Action, Service, VirtualAnswer, VirtualService};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
 
+use crate::channels::Channels;
 use crate::client_outcome::client_outcome;
 use crate::flaws::{FlawedGenerator, GeneratorFlaws};
 use crate::generators::Generators;
@@ -38,6 +39,8 @@ pub struct Simulation {
     service: VirtualService<StreamTicket>,
     /// Open answers, if the service streams.
     streams: Option<OpenStreams>,
+    /// Channels whose replies keep the order of their messages, if requests are such messages.
+    channels: Option<Channels>,
     timeout: Option<Nanos>,
     fault_clock: Option<Timestamp>,
     in_flight: InFlightQueue,
@@ -99,6 +102,7 @@ impl Simulation {
         Ok(Simulation {
             generators,
             streams: service.outline().map(OpenStreams::new),
+            channels: Channels::in_order(service.service(), workload),
             timeout: workload.limits.timeout,
             fault_clock: match fault_clock {
                 FaultClockStart::FirstRequest => None,
@@ -217,7 +221,10 @@ impl Simulation {
         let number = if F::HAS_SESSIONS { self.generators.driver_mut(machine).session_number(start.user) } else { 0 };
         let asked = sessions.next_request(start.user, number, start.arrival);
         let arrived = Timestamp(self.now.since(clock).0);
-        let answer = self.service.admit_on(asked.route, arrived, ticket.unwrap_or_default());
+        let mut answer = self.service.admit_on(asked.route, arrived, ticket.unwrap_or_default());
+        if let Some((channels, ready)) = self.channels.as_mut().zip(answer.completed) {
+            answer.completed = Some(channels.leaves(start.arrival.index, ready));
+        }
         if let Some(streams) = &mut self.streams {
             streams.begin(&answer, clock);
         }

@@ -1,14 +1,15 @@
-"""HTTP under load."""
+"""HTTP, messages and gRPC calls under load."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
+from truetail._channel import content, paths, time_words, words
 from truetail._interrupt import result_of
 from truetail._native import HttpRun, Result
 from truetail._progress import shown
-from truetail._types import Feed, LlmApi, Model, Path, Rate, Spacing, StreamKind, Time
+from truetail._types import Feed, LlmApi, Model, Path, Rate, Spacing, StampUnit, StreamKind, Time
 
 
 def run(
@@ -46,6 +47,19 @@ def run(
     stall: Optional[Time] = None,
     idle_timeout: Optional[Time] = None,
     end_mark: Optional[str] = None,
+    framing: Optional[str] = None,
+    match: Optional[str] = None,
+    data_hex: Optional[str] = None,
+    command: Optional[str] = None,
+    hello: Optional[Path] = None,
+    subscribe: Optional[Path] = None,
+    stamp: Optional[str] = None,
+    stamp_unit: Optional[StampUnit] = None,
+    clock_bound: Optional[Time] = None,
+    proto: Union[Path, Iterable[Path]] = (),
+    import_path: Union[Path, Iterable[Path]] = (),
+    protoset: Optional[Path] = None,
+    deadline: Optional[Time] = None,
     connections: Optional[int] = None,
     connection_per_session: bool = False,
     timeout: Optional[Time] = "30s",
@@ -57,13 +71,17 @@ def run(
     allow_errors: bool = False,
     progress: bool = False,
 ) -> Result:
-    """Sends HTTP requests to ``url`` on a schedule, and measures each one from its intended start.
+    """Sends requests to ``url`` on a schedule, and measures each one from its intended start.
+
+    A request is one of HTTP, a message on a channel (``ws://``, ``wss://``, ``tcp://``, ``tls://``, ``redis://``, ``rediss://``),
+    or a gRPC call (``grpc://HOST:PORT/package.Service/Method``, ``grpcs://``).
 
     The engine is that of ``truetail run``, on native threads. ``rate`` (requests per second), ``duration``, ``warmup``,
     ``requests``, ``spacing`` and the load models work as in :func:`bench`.
 
     ``method``          default: ``"GET"``, or ``"POST"`` where there is a body
-    ``data``            the body
+    ``data``            the body; of a message its content, which on a WebSocket is a text if it is a ``str``; for gRPC the message
+                        in JSON
     ``user``            name and password for basic authentication; ``user:password@`` in the URL works too
     ``targets``         a file of several requests in place of ``url``, as for ``truetail run --targets``
     ``data_from``       a CSV or JSON lines file whose rows fill in ``{{name}}``, in the order ``feed``
@@ -81,6 +99,19 @@ def run(
     ``stall``           count gaps between events of at least this as stalls
     ``idle_timeout``    give up a stream that brings nothing for this long
     ``end_mark``        the data of the event without which a stream is unfinished; with ``llm`` it is ``"[DONE]"``
+    ``framing``         the end of each message on ``tcp://`` and ``tls://``: ``"line"``, ``"crlf"``, ``"nul"``, ``"length:4be"``,
+                        ``"fixed:64"``, ``"delimiter:HEX"`` or ``"fix"``
+    ``match``           the message that a reply belongs to: ``"order"``, ``"json:/id"``, ``"bytes:OFFSET:LENGTH"``, ``"fix:TAG"``, or
+                        ``"none"`` if messages have no replies
+    ``data_hex``        the content of each message, in hexadecimal
+    ``command``         the command for ``redis://``, such as ``"GET key:{{id}}"``
+    ``hello``           a file with the exchange that opens each channel
+    ``subscribe``       a file with the exchange that asks for pushes; ``Result.streams`` has their times
+    ``stamp``           where pushes have the sender's time, such as ``"json:/ts"``, in ``stamp_unit``; ``clock_bound`` says by how much
+                        the clocks may differ
+    ``proto``           a ``.proto`` file with the service, or several; their imports begin in ``import_path``. Without it and
+                        ``protoset``, a compiled schema, the server is asked for its schema
+    ``deadline``        the time limit of a call, which the server learns too; it takes the place of ``timeout``
     ``connections``     maximum number of connections; a request that finds none free waits, and the wait counts
     ``connection_per_session``  in the partly open model, a connection for each session, from its first request to its end; then
                         ``connections`` limits the sessions under way
@@ -92,21 +123,62 @@ def run(
     ``checks``          checks of every answer such as ``"status == 200"``; ``Result.checks`` counts them
     ``allow_errors``    do not call a run INVALID because every answer is an error or no request is answered
     """
+    header_list = list(headers.items() if isinstance(headers, Mapping) else headers)
+    channel: dict[str, Any] = {
+        "framing": framing,
+        "match": match,
+        "command": command,
+        "hello": hello,
+        "subscribe": subscribe,
+        "stamp": stamp,
+        "stamp-unit": stamp_unit,
+        "clock-bound": time_words("clock_bound", clock_bound),
+        "proto": paths(proto),
+        "import-path": paths(import_path),
+        "protoset": protoset,
+        "deadline": time_words("deadline", deadline),
+    }
+    has_options = data_hex is not None or any(value is not None and value != [] for value in channel.values())
+    others: dict[str, Any] = {
+        "method": method,
+        "header": [f"{name}: {value}" for name, value in header_list],
+        "user": None if user is None else ":".join(user),
+        "targets": targets,
+        "data-from": data_from,
+        "feed": None if data_from is None and feed == "in-order" else feed,
+        "seed": seed,
+        "resolve": list(resolve),
+        "unix-socket": unix_socket,
+        "http2": http2,
+        "max-streams": max_streams,
+        "no-keepalive": not keepalive,
+        "insecure": insecure,
+        "ca": ca,
+        "cert": cert,
+        "key": key,
+        "stream": stream,
+        "llm": llm,
+        "stall": time_words("stall", stall),
+        "idle-timeout": time_words("idle_timeout", idle_timeout),
+        "end-mark": end_mark,
+        "check": list(checks),
+    }
     plan = HttpRun(
         request={
             "url": url,
             "method": method,
-            "headers": list(headers.items() if isinstance(headers, Mapping) else headers),
+            "headers": header_list,
             "data": data,
             "user": user,
             "targets": targets,
             "data_from": data_from,
             "feed": feed,
-            "resolve": list(resolve),
+            "resolve": others["resolve"],
             "unix_socket": unix_socket,
             "http2": http2,
             "keepalive": keepalive,
         },
+        channel={"words": words(url, {**others, **channel, **content(url, data, data_hex)}), "has_options": has_options},
         tls={"insecure": insecure, "ca": ca, "cert": cert, "key": key},
         streams={
             "stream": stream,
@@ -134,7 +206,7 @@ def run(
         threads=threads,
         preflight=preflight,
         fail_if=list(fail_if),
-        checks=list(checks),
+        checks=others["check"],
         allow_errors=allow_errors,
     )
     with shown(plan, progress):

@@ -5,7 +5,7 @@ from typing import Any, Literal, Optional, Union, final
 import numpy
 import pandas
 
-from truetail._types import Metric, Path, Rate, State, Time
+from truetail._types import GrpcBooks, MessageBooks, Metric, Path, Rate, State, Time
 
 __all__ = [
     "AsyncCall",
@@ -171,6 +171,12 @@ class Result:
     def streams(self) -> Optional[dict[str, Any]]:
         """The streams, as ``stream`` in run.json has them; ``None`` where answers were not read as such."""
     @property
+    def messages(self) -> Optional[MessageBooks]:
+        """The books of messages besides their replies, as ``messages`` in run.json has them; ``None`` without messages."""
+    @property
+    def grpc(self) -> Optional[GrpcBooks]:
+        """Calls by the name of their status, as ``grpc`` in run.json has them; ``None`` without gRPC calls."""
+    @property
     def sessions(self) -> Optional[dict[str, Any]]:
         """The sessions, as ``sessions`` in run.json has them; ``None`` where there was no flow."""
     @property
@@ -323,6 +329,7 @@ class HttpRun:
         cls,
         *,
         request: dict[str, Any],
+        channel: dict[str, Any],
         tls: dict[str, Any],
         streams: dict[str, Any],
         rate: Optional[Rate],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import Literal, Union
+from typing import Literal, TypedDict, Union
 
 Time = Union[str, float, timedelta]
 """``"500us"``, ``"10ms"``, ``"1.5s"``, ``"1m30s"``; a number of seconds; or a ``timedelta``."""
@@ -21,6 +21,7 @@ StreamKind = Literal["sse", "chunks"]
 LlmApi = Literal[
     "openai-chat", "openai-completions", "openai-responses", "anthropic", "gemini", "ollama", "tgi", "llamacpp", "sglang"
 ]
+StampUnit = Literal["ns", "us", "ms", "s"]
 Path = Union[str, "os.PathLike[str]"]
 State = Literal["VALID", "SUSPECT", "INVALID"]
 Metric = Literal[
@@ -38,3 +39,26 @@ Metric = Literal[
     "send_wait",
     "without_generator",
 ]
+
+
+class _CloseCodes(TypedDict, total=False):
+    close_codes: dict[str, int]
+    """Channels that a WebSocket's server closed, by its code."""
+
+
+class MessageBooks(_CloseCodes):
+    """The books of messages besides their replies."""
+
+    unmatched: int
+    doubled: int
+    pushes: int
+    late: int
+    error_replies: int
+    channels_lost: int
+
+
+class GrpcBooks(TypedDict):
+    """The books of gRPC calls."""
+
+    statuses: dict[str, int]
+    """Calls by the name of their status, such as ``OK`` and ``UNAVAILABLE``."""

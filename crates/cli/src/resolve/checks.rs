@@ -11,7 +11,7 @@ use crate::args::checks::CheckArgs;
 
 /// Returns the checks of a run, and adds their observer to the plan. `called` is the method of gRPC calls. `cut_warmup`
 /// means that the warm-up is found after the run.
-pub(super) fn checks(
+pub(crate) fn checks(
     args: CheckArgs,
     plan: &mut Plan,
     called: Option<CallMethod>,

@@ -12,7 +12,7 @@ use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
 
 /// Returns true if the URL is that of a method.
-pub(super) fn are_meant(args: &RunArgs) -> bool {
+pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(GrpcUrl::is_meant)
 }
 
@@ -20,7 +20,7 @@ pub(super) fn are_meant(args: &RunArgs) -> bool {
 ///
 /// # Errors
 /// If there is one.
-pub(super) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
+pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     match args.grpc.given().next().filter(|_| !are_meant(args)) {
         Some(option) => Err(usage_error(format!(
             "{option} is for gRPC; write a URL such as grpc://HOST:PORT/package.Service/Method"
@@ -30,7 +30,7 @@ pub(super) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
 }
 
 /// The target of calls, and their method.
-pub(super) struct CallTarget {
+pub(crate) struct CallTarget {
     pub target: Target,
     pub method: CallMethod,
 }
@@ -39,7 +39,7 @@ pub(super) struct CallTarget {
 ///
 /// # Errors
 /// If the URL, the options, the schema, the message or the rows are not valid, or the server does not tell its schema.
-pub(super) fn target(args: &RunArgs) -> Result<CallTarget> {
+pub(crate) fn target(args: &RunArgs) -> Result<CallTarget> {
     refuse_http(args)?;
     let url = GrpcUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
     let schema = grpc_schema::schema(args, &url.http_origin, Some(&url.service))?;

@@ -149,6 +149,7 @@ pub(crate) fn limits(args: &RunArgs) -> Limits {
     Limits {
         connections: args.connections,
         connection_per_session: args.connection_per_session,
+        channels: None,
         timeout: args.timeout.map_or(args.grpc.deadline.or(args.max_time).or(usual.timeout), |timeout| timeout.0),
         drain: args.drain.unwrap_or(usual.drain),
     }

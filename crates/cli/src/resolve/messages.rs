@@ -20,7 +20,7 @@ const RESP2_PUSHES: &str =
     "--subscribe: in RESP2, a push would be taken for a reply; let --hello FILE begin with 'send HELLO 3'";
 
 /// Returns true if the URL is that of a channel.
-pub(super) fn are_meant(args: &RunArgs) -> bool {
+pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(ChannelUrl::is_meant)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn are_meant(args: &RunArgs) -> bool {
 ///
 /// # Errors
 /// If there is one.
-pub(super) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
+pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     match args.messages.given().next().filter(|_| !are_meant(args)) {
         Some(option) => Err(usage_error(format!(
             "{option} is for messages on a channel; write a URL such as tcp://HOST:PORT, ws://HOST/PATH or redis://HOST:PORT"
@@ -38,7 +38,7 @@ pub(super) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
 }
 
 /// Returns a note for a run whose messages have no replies.
-pub(super) fn notes(args: &RunArgs) -> Option<String> {
+pub(crate) fn notes(args: &RunArgs) -> Option<String> {
     let note = "times end when the message was handed to the system: no reply is waited for (--match none)";
     (args.messages.matching == Some(Matching::None)).then(|| note.to_owned())
 }
@@ -47,7 +47,7 @@ pub(super) fn notes(args: &RunArgs) -> Option<String> {
 ///
 /// # Errors
 /// If the URL, the options or the rows are not valid, or the host does not resolve.
-pub(super) fn target(args: &RunArgs) -> Result<Target> {
+pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     refuse_http(args)?;
     let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
     if !channel.is_websocket() && !args.header.is_empty() {
@@ -61,6 +61,11 @@ pub(super) fn target(args: &RunArgs) -> Result<Target> {
     let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
     if matches!(matching, Matching::Fix(_)) && framing != Framing::Fix {
         return Err(usage_error("--match fix:TAG compares fields of FIX; add --framing fix"));
+    }
+    if framing == Framing::Fix && matches!(matching, Matching::Json(_) | Matching::Bytes { .. }) {
+        return Err(usage_error(
+            "--match: a message of FIX gets fields when it is sent, so only its fields can be compared; use --match fix:TAG",
+        ));
     }
     if matching == Matching::None && !args.checks.checks.is_empty() {
         return Err(usage_error("--check looks into replies, and with --match none there are none"));
@@ -135,7 +140,7 @@ pub(crate) fn read_pushes(args: &mut RunArgs) {
 }
 
 /// Returns empty books of the sender's times in pushes, if they are read.
-pub(super) fn stamps(args: &RunArgs) -> Option<StampBooks> {
+pub(crate) fn stamps(args: &RunArgs) -> Option<StampBooks> {
     let bound = args.messages.clock_bound.unwrap_or_default();
     let unit = args.messages.stamp_unit.map_or(StampUnit::Ms, UnitName::unit);
     args.messages.stamp.as_ref().map(|place| StampBooks::new(place.0.clone(), unit, bound.0))

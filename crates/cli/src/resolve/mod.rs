@@ -2,10 +2,10 @@
 //! modules send something: `grpc_schema` may ask a gRPC server for its schema, and `recognise` and `prompts` ask a
 //! language model.
 
-mod checks;
+pub(crate) mod checks;
 pub(crate) mod flow;
 mod generator;
-mod grpc;
+pub(crate) mod grpc;
 pub(crate) mod grpc_schema;
 pub(crate) mod input;
 mod kept_headers;

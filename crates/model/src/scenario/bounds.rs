@@ -11,25 +11,26 @@ pub(super) struct WorkloadBounds {
     pub(super) end: Option<Timestamp>,
     /// Maximum number of arrivals; `None` if unknown beforehand.
     pub(super) max_arrivals: Option<u64>,
+    /// True if the requests are messages on channels.
+    pub(super) has_channels: bool,
 }
 
 impl WorkloadBounds {
     /// Bounds for faults of a route: unknown, because sessions continue after the last arrival with any number of
     /// requests.
-    pub(super) const NOT_KNOWN: WorkloadBounds = WorkloadBounds { end: None, max_arrivals: None };
+    pub(super) const NOT_KNOWN: WorkloadBounds = WorkloadBounds { end: None, max_arrivals: None, has_channels: false };
 
     pub(super) fn new(workload: &Workload) -> WorkloadBounds {
         let end = workload.model.horizon().duration.map(|duration| Timestamp(duration.0));
-        match &workload.model {
-            LoadModel::Open(schedule) => {
-                WorkloadBounds { end: end.or_else(|| end_by_count(schedule)), max_arrivals: max_arrivals(schedule) }
+        let has_channels = workload.limits.channels.is_some();
+        let (end, max_arrivals) = match &workload.model {
+            LoadModel::Open(schedule) => (end.or_else(|| end_by_count(schedule)), max_arrivals(schedule)),
+            LoadModel::Closed { horizon, .. } => (end, horizon.requests),
+            LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
+                (end, max_arrivals(sessions).map(|n| n.saturating_mul(u64::from(*requests_per_session))))
             }
-            LoadModel::Closed { horizon, .. } => WorkloadBounds { end, max_arrivals: horizon.requests },
-            LoadModel::PartlyOpen { sessions, requests_per_session, .. } => WorkloadBounds {
-                end,
-                max_arrivals: max_arrivals(sessions).map(|n| n.saturating_mul(u64::from(*requests_per_session))),
-            },
-        }
+        };
+        WorkloadBounds { end, max_arrivals, has_channels }
     }
 }
 

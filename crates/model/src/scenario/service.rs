@@ -3,11 +3,13 @@
 use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
 use super::{faults, routes, stream};
-use crate::service::{Gate, Service, Variation};
+use crate::service::{FaultKind, Gate, ReplyOrder, Service, Variation};
 use crate::time::Nanos;
 use crate::toml_file::TomlError;
 
 const VARIATIONS: [(&str, Variation); 2] = [("constant", Variation::Constant), ("exponential", Variation::Exponential)];
+
+const REPLIES: [(&str, ReplyOrder); 2] = [("in-order", ReplyOrder::InOrder), ("as-ready", ReplyOrder::AsReady)];
 
 pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Service, TomlError> {
     let baseline = section.require("baseline", "for example baseline = \"10ms\"")?.duration()?;
@@ -28,19 +30,31 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
     if let Some(seed) = section.get("seed") {
         service.seed = seed.whole(0..=u64::MAX, "a whole number from 0")?;
     }
+    read_replies(section, &mut service, bounds)?;
     read_stream(section, &mut service)?;
     let faults = section.get("fault");
     let routes = section.get("route");
     section.no_more_keys()?;
     if let Some(faults) = &faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
-        check_faults(faults, &service)?;
+        check_faults(faults, &service, bounds)?;
     }
     if let Some(routes) = &routes {
         service.routes = routes::read(routes, &service)?;
-        check_faults(routes, &service)?;
+        check_faults(routes, &service, bounds)?;
     }
     Ok(service)
+}
+
+fn read_replies(section: &Section<'_>, service: &mut Service, bounds: &WorkloadBounds) -> Result<(), TomlError> {
+    if !bounds.has_channels {
+        return section.refuse(&["replies"], "only replies on channels have an order; add channels = 20 to [workload]");
+    }
+    if let Some(replies) = section.get("replies") {
+        service.replies = replies.choice(&REPLIES)?;
+    }
+    let carries = "a channel carries messages, and no streams; leave it out, or leave out channels in [workload]";
+    section.refuse(&["stream", "batch"], carries)
 }
 
 fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), TomlError> {
@@ -56,8 +70,29 @@ fn read_stream(section: &Section<'_>, service: &mut Service) -> Result<(), TomlE
     Ok(())
 }
 
+/// Returns true for a fault that ends its channel, or whose half of a reply no other reply can pass.
+fn concerns_others(kind: FaultKind, replies: ReplyOrder) -> bool {
+    match kind {
+        FaultKind::Reset | FaultKind::ShortBody | FaultKind::Garbage => true,
+        FaultKind::SlowBody => replies == ReplyOrder::AsReady,
+        FaultKind::Stall
+        | FaultKind::RecurringStall
+        | FaultKind::Ramp
+        | FaultKind::EveryNth
+        | FaultKind::ErrorStatus
+        | FaultKind::BlackHole
+        | FaultKind::Queue => false,
+    }
+}
+
 /// Refuses stalls of events without streams, and stalls that never let anything through.
-fn check_faults(faults: &Field<'_>, service: &Service) -> Result<(), TomlError> {
+fn check_faults(faults: &Field<'_>, service: &Service, bounds: &WorkloadBounds) -> Result<(), TomlError> {
+    let mut kinds = service.all_faults().map(|fault| fault.kind()).filter(|_| bounds.has_channels);
+    if let Some(kind) = kinds.find(|kind| concerns_others(*kind, service.replies)) {
+        let others = "concerns the other messages of its channel too, and is not simulated";
+        let help = "use error-status or black-hole, or leave out channels in [workload]";
+        return Err(faults.error(format!("a fault of the kind {} {others}; {help}", kind.name())));
+    }
     let stalls = service.all_faults().filter_map(|fault| fault.stall_schedule());
     if service.stream.is_none() && stalls.into_iter().any(|stall| stall.gate == Gate::Events) {
         let needs = "a stall with gate = \"events\" needs a service whose answers are streams; add [service.stream] or \

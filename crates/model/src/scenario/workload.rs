@@ -23,6 +23,10 @@ const SPACINGS: [(&str, Spacing); 2] = [("even", Spacing::Even), ("poisson", Spa
 /// Keys for the rate; exactly one is given if the model has a schedule.
 const RATES: [&str; 3] = ["rate", "profile", "trace-ns"];
 
+/// Largest number of channels: each has a number in memory.
+const MAX_CHANNELS: u32 = 1_000_000;
+const CHANNELS: &str = "a whole number from 1 to 1000000; leave it out unless the requests are messages on channels";
+
 const COUNT: &str = "a whole number from 1";
 
 pub(super) fn read(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Workload> {
@@ -145,10 +149,16 @@ fn limits(section: &Section<'_>, kind: LoadModelKind) -> Result<Limits> {
         section.refuse(&["connection-per-session"], "applies only to model = \"partly-open\", which has sessions")?;
     }
     let wanted = "a whole number from 1; leave it out for no cap";
+    let channels = section.get("channels").map(|n| n.whole(1..=MAX_CHANNELS, CHANNELS)).transpose()?;
+    if channels.is_some() {
+        let help = "messages share the channels, and none waits for a free one; leave it out, or leave out channels";
+        section.refuse(&["connections", "connection-per-session"], help)?;
+    }
     Ok(Limits {
         connections: section.get("connections").map(|n| n.whole(1..=u32::MAX, wanted)).transpose()?,
         connection_per_session: section.get("connection-per-session").map_or(Ok(false), |given| given.flag())?,
         timeout: section.get("timeout").map_or(Ok(default.timeout), |timeout| read_timeout(&timeout))?,
+        channels,
         drain: section.get("drain").map_or(Ok(default.drain), |drain| drain.duration())?,
     })
 }

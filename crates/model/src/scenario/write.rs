@@ -7,7 +7,7 @@ use super::Scenario;
 use super::keys::{Keys, Value};
 use super::{faults, routes, stream};
 use crate::arrival::{Horizon, Profile, Schedule, Spacing};
-use crate::service::{Service, StreamDescription, Variation};
+use crate::service::{ReplyOrder, Service, StreamDescription, Variation};
 use crate::workload::{LoadModel, Workload};
 
 impl Scenario {
@@ -47,6 +47,7 @@ fn workload_keys(workload: &Workload) -> Keys {
     }
     keys.put_if_any("connections", workload.limits.connections);
     keys.put_if_any("connection-per-session", workload.has_connection_per_session().then_some(true));
+    keys.put_if_any("channels", workload.limits.channels);
     keys.put("timeout", workload.limits.timeout.map_or(Value::from("none"), Value::from));
     keys.put("drain", workload.limits.drain);
     keys.put("warmup", workload.warmup);
@@ -81,6 +82,7 @@ fn service_keys(service: &Service) -> Keys {
     keys.put("variation", if service.variation == Variation::Constant { "constant" } else { "exponential" });
     keys.put_if_any("concurrency", service.concurrency);
     keys.put("body-bytes", service.body_bytes);
+    keys.put_if_any("replies", (service.replies == ReplyOrder::AsReady).then_some("as-ready"));
     keys.put("seed", service.seed);
     keys.put_if_any("stream", stream.map(stream::keys));
     keys.put_if_any("batch", stream.and_then(StreamDescription::batch).as_ref().map(stream::batch_keys));

@@ -19,6 +19,16 @@ pub enum Variation {
     Exponential,
 }
 
+/// Order of the replies on a channel.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum ReplyOrder {
+    /// Replies leave in the order of their messages, so a reply waits for those before it.
+    #[default]
+    InOrder,
+    /// Each reply leaves when it is ready.
+    AsReady,
+}
+
 /// Paths that every server answers itself, without the service.
 pub const CONTROL_PATHS: [&str; 2] = ["/clock", "/healthy"];
 /// Further paths that a server of streams answers itself, for clients of language models.
@@ -37,6 +47,8 @@ pub struct Service {
     pub concurrency: Option<u32>,
     /// Size of a response body in bytes.
     pub body_bytes: u32,
+    /// Order of the replies on a channel, if the requests are messages.
+    pub replies: ReplyOrder,
     /// Stream in place of that body; `None`: it streams only on request.
     pub stream: Option<StreamDescription>,
     /// Seed of everything random in the service, except the gaps of streams.
@@ -55,6 +67,7 @@ impl Service {
             variation: Variation::Constant,
             concurrency: None,
             body_bytes: 2,
+            replies: ReplyOrder::InOrder,
             stream: None,
             seed: 1,
             faults: Vec::new(),

@@ -14,7 +14,7 @@ mod stream;
 mod virtual_service;
 
 pub use batch::{BatchEvent, BatchState};
-pub use description::{ABOUT_MODEL_PATHS, CONTROL_PATHS, SGLANG_PATH, Service, Variation};
+pub use description::{ABOUT_MODEL_PATHS, CONTROL_PATHS, ReplyOrder, SGLANG_PATH, Service, Variation};
 pub use effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
 pub use fault::{Fault, FaultKind, FaultSet};
 pub use route::{Route, RouteId};

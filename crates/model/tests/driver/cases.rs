@@ -95,7 +95,7 @@ prop_compose! {
         // A request that never ends may hold up a count forever, but not a duration.
         let black_holes = black_holes && model.horizon().duration.is_some();
         let stop = stop.map(|(at, at_once)| Stop { at: Timestamp(at), at_once });
-        let limits = Limits { connections, connection_per_session, timeout: None, drain };
+        let limits = Limits { connections, connection_per_session, channels: None, timeout: None, drain };
         Case { workload: Workload { model, limits, warmup: Nanos::ZERO }, workers, stop, service, black_holes, late, seed }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{
-    Batch, Fault, Gate, Route, Selector, Service, StreamContent, StreamDescription, StreamEnd, StreamPace,
+    Batch, Fault, Gate, ReplyOrder, Route, Selector, Service, StreamContent, StreamDescription, StreamEnd, StreamPace,
     StreamTiming, UsageReport, Variation,
 };
 use truetail_model::time::{Nanos, Timestamp};
@@ -66,7 +66,7 @@ prop_compose! {
         warmup in nanos(0, 999 * S),
     ) -> Workload {
         let connection_per_session = per_session && matches!(model, LoadModel::PartlyOpen { .. });
-        Workload { model, limits: Limits { connections, connection_per_session, timeout, drain }, warmup }
+        Workload { model, limits: Limits { connections, connection_per_session, channels: None, timeout, drain }, warmup }
     }
 }
 
@@ -189,7 +189,7 @@ prop_compose! {
         routes in routes(),
     ) -> Service {
         let variation = if exponential { Variation::Exponential } else { Variation::Constant };
-        Service { baseline, variation, concurrency, body_bytes, stream: None, seed, faults, routes }
+        Service { baseline, variation, concurrency, body_bytes, replies: ReplyOrder::InOrder, stream: None, seed, faults, routes }
     }
 }
 
@@ -214,7 +214,28 @@ prop_compose! {
         path in "/[a-z/?&=]{0,9}",
         service in service(),
         workload in workload(),
+        channels in proptest::option::of((1..=1_000_000u32, any::<bool>())),
     ) -> Scenario {
-        Scenario { name, about, service, workload, path }
+        let scenario = Scenario { name, about, service, workload, path };
+        match channels.filter(|_| scenario.service.stream.is_none()) {
+            Some((count, are_in_order)) => on_channels(scenario, count, are_in_order),
+            None => scenario,
+        }
     }
+}
+
+/// Makes the requests messages on channels, and leaves out what channels do not have.
+fn on_channels(mut scenario: Scenario, count: u32, are_in_order: bool) -> Scenario {
+    let limits = &mut scenario.workload.limits;
+    (limits.channels, limits.connections, limits.connection_per_session) = (Some(count), None, false);
+    let service = &mut scenario.service;
+    let concerns_one = |fault: &Fault| match fault {
+        Fault::Reset { .. } | Fault::ShortBody { .. } | Fault::Garbage { .. } => false,
+        Fault::SlowBody { .. } => are_in_order,
+        _ => true,
+    };
+    service.faults.retain(concerns_one);
+    service.routes.iter_mut().for_each(|route| route.faults.retain(concerns_one));
+    service.replies = if are_in_order { ReplyOrder::InOrder } else { ReplyOrder::AsReady };
+    scenario
 }

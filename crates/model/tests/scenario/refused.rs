@@ -76,6 +76,18 @@ fn values_of_the_wrong_kind_are_shown() {
 fn contradictions_are_refused() {
     refused(&file("profile = 'ramp:1..2/1s'", ""), 4, &["'profile'", "already set on line 2"]);
     refused(&file("users = 5", ""), 4, &["'users' in [workload]", "closed"]);
+    refused(&file("channels = 0", ""), 4, &["'channels'", "from 1 to 1000000"]);
+    refused(&file("channels = 5\nconnections = 5", ""), 5, &["'connections'", "messages share the channels"]);
+    refused(&file("", "replies = 'as-ready'"), 7, &["'replies' in [service]", "add channels = 20"]);
+    refused(&file("channels = 5", "replies = 'sorted'"), 7, &["\"sorted\" is unknown", "in-order, as-ready"]);
+    refused(&file("channels = 5", "[service.stream]"), 7, &["'stream'", "a channel carries messages"]);
+    refused(
+        &file("channels = 5", "[[service.fault]]\nkind = 'reset'"),
+        7,
+        &["reset concerns the other messages", "black-hole"],
+    );
+    let slow = "replies = 'as-ready'\n[[service.fault]]\nkind = 'slow-body'\nover = '1s'";
+    refused(&file("channels = 5", slow), 8, &["slow-body concerns the other messages"]);
     refused(&file("think-time = '1s'", ""), 4, &["'think-time'", "closed"]);
     refused(&file("requests-per-session = 5", ""), 4, &["partly-open"]);
     refused(&file("connection-per-session = true", ""), 4, &["partly-open"]);

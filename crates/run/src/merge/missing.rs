@@ -72,6 +72,7 @@ fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Worklo
     let limits = Limits {
         connections: offered.connections,
         connection_per_session: offered.connection_per_session,
+        channels: None,
         timeout: offered.timeout_ns.map(Nanos),
         drain: Nanos(offered.drain_ns),
     };

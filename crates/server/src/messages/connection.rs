@@ -1,6 +1,6 @@
 use std::io::ErrorKind;
 
-use truetail_model::service::RouteId;
+use truetail_model::service::{ReplyOrder, RouteId};
 
 use super::codec::{Codec, Framed};
 use super::framing::MessageFraming;
@@ -15,7 +15,7 @@ const MAX_MESSAGES: usize = 16 * 1024;
 /// Reads of one connection per turn.
 const READS_PER_TURN: usize = 8;
 
-/// A channel. It reads messages, queues an exchange for each, and sends due answers in order.
+/// A channel. It reads messages, queues an exchange for each, and sends due answers.
 #[derive(Debug)]
 pub(crate) struct MessageConnection {
     pub(crate) answers: AnswerQueue,
@@ -117,6 +117,9 @@ impl MessageConnection {
     }
 
     fn admit(&mut self, shared: &mut SharedState, message: Payload) {
+        if shared.replies() == ReplyOrder::AsReady {
+            self.answers.leave_as_ready();
+        }
         let mut exchange = shared.admit_message(self.route);
         let bytes = self.codec.answer(message, exchange.error_status());
         exchange.answer_with(bytes, 0);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use truetail_model::service::{Fault, Route, Selector, Service};
+use truetail_model::service::{Fault, ReplyOrder, Route, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::{Ending, Server, ServerOptions};
 use tungstenite::{Bytes, Message, WebSocket};
@@ -93,6 +93,45 @@ fn pings_are_answered_in_order_before_messages_that_wait() {
     assert_eq!(channel.read().unwrap(), Message::text("held"));
     let truth = stop_and_check(server, &service);
     assert!(truth.rows[0].answered_ns >= Some(300_000_000), "{:?}", truth.rows);
+}
+
+/// Of four messages, every third is late by 300 ms.
+#[test]
+fn a_reply_passes_a_late_one_if_the_service_says_so() {
+    let fault = Fault::EveryNth { every: 3, pause: Nanos::from_millis(300) };
+    let messages = ["a\n", "b\n", "late\n", "c\n"];
+    for (replies, expected) in [(ReplyOrder::InOrder, "a\nb\nlate\nc\n"), (ReplyOrder::AsReady, "a\nb\nc\nlate\n")] {
+        let service = Service { replies, ..faulty(vec![fault.clone()]) };
+        let server = framed("line", &service);
+        let mut client = Client::connect(&server);
+        client.send(messages.concat());
+        wait_for_admitted(&server, 4);
+        while client.some_bytes() < expected.len() {}
+        let truth = stop_and_check(server, &service);
+        assert_eq!(endings(&truth), [Ending::Answered; 4]);
+        assert_eq!(client.until_end().0, expected.as_bytes(), "{replies:?}");
+    }
+}
+
+/// A message that is never answered holds those behind it only if replies keep their order, and no ping.
+#[test]
+fn a_missing_reply_holds_others_only_in_order() {
+    let select = Selector { every: Some(2), ..Selector::default() };
+    for (replies, answered) in [(ReplyOrder::InOrder, &["one"][..]), (ReplyOrder::AsReady, &["one", "two", "three"])] {
+        let server = start(Service { replies, ..faulty(vec![Fault::BlackHole { select }]) });
+        let mut channel = websocket(&server);
+        for text in ["one", "never", "two", "never", "three"] {
+            channel.send(Message::text(text)).unwrap();
+        }
+        wait_for_admitted(&server, 5);
+        channel.send(Message::Ping(Bytes::from_static(b"p"))).unwrap();
+        let seen: Vec<Message> = (0..=answered.len()).map(|_| channel.read().unwrap()).collect();
+        assert!(seen.contains(&Message::Pong(Bytes::from_static(b"p"))), "{seen:?}");
+        let texts = seen.iter().filter(|message| message.is_text());
+        assert_eq!(texts.map(|message| message.to_text().unwrap()).collect::<Vec<_>>(), answered);
+        drop(channel);
+        server.stop();
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn open_scenario() -> impl Strategy<Value = Scenario> {
 }
 
 /// Returns everything that was recorded, in a fixed order.
-fn all_of(snapshot: &Snapshot) -> String {
+pub fn all_of(snapshot: &Snapshot) -> String {
     let mut records = snapshot.samples.even().to_vec();
     records.sort_by_key(|record| record.index);
     let Snapshot { tally, warmup, statuses, causes, metrics, seconds, .. } = snapshot;

@@ -1,6 +1,7 @@
 //! The simulator against theory, definitions and itself.
 
 mod bracket;
+mod channels;
 mod common;
 mod equivalence;
 mod labs;

@@ -17,10 +17,10 @@ use crate::target::target_requests::TargetRequests;
 
 const GOOD: Outcome = Outcome::ANSWERED;
 
-struct Client {
-    protocol: Messages,
-    channel: Channel,
-    ended: Vec<(u32, Outcome, Retry)>,
+pub(super) struct Client {
+    pub(super) protocol: Messages,
+    pub(super) channel: Channel,
+    pub(super) ended: Vec<(u32, Outcome, Retry)>,
 }
 
 impl Client {
@@ -44,7 +44,7 @@ impl Client {
     }
 
     /// Creates an open channel with `count` messages that were sent.
-    fn open(count: u32) -> Client {
+    pub(super) fn open(count: u32) -> Client {
         let mut client = Client::new(&[]);
         let answer = client.good_answer("");
         assert_eq!(client.receive(answer.as_bytes()), Flow::Continue);
@@ -87,7 +87,7 @@ impl Client {
     }
 
     /// Receives pieces until the channel is closed.
-    fn receive_pieces(&mut self, bytes: &[u8], size: usize) -> Flow {
+    pub(super) fn receive_pieces(&mut self, bytes: &[u8], size: usize) -> Flow {
         bytes
             .chunks(size)
             .map(|piece| self.receive(piece))
@@ -97,7 +97,7 @@ impl Client {
 }
 
 /// Returns a frame of a server.
-fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![first];
     match payload.len() {
         length @ 0..=125 => frame.push(length as u8),
