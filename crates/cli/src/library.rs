@@ -11,7 +11,6 @@ use truetail_checks::CheckRun;
 use truetail_engine::{ChannelUrl, Plan, PreflightError, Target};
 use truetail_grpc::{CallMethod, GrpcUrl};
 use truetail_model::time::Nanos;
-use truetail_run::GrpcKind;
 use truetail_stream::StreamRun;
 
 use crate::args::clap_error;
@@ -79,7 +78,7 @@ pub fn resolve(words: Vec<OsString>) -> Result<(Target, LoadOptions), LoadError>
     } else {
         request::target(&args)?
     };
-    if target.protocol().calls() == Some(GrpcKind::ServerStreaming) {
+    if target.protocol().calls().is_some_and(|calls| calls.kind.server_streams()) {
         args.streams.stream = Some(StreamName::Messages);
     }
     messages::read_pushes(&mut args);

@@ -18,8 +18,8 @@ const MAX_QUOTED: usize = 200;
 /// The answer to a request before the load, or its beginning.
 #[derive(Clone, Default, Debug)]
 pub struct FirstAnswer {
-    /// Status; 0 if there was no head.
-    pub status: u16,
+    /// Status; `None` without a head.
+    pub status: Option<u16>,
     fields: FieldList,
     body: Vec<u8>,
 }
@@ -80,8 +80,8 @@ impl FirstAnswer {
     /// # Errors
     /// What the answer is, if it is no stream, with its beginning, which is foreign text.
     pub fn input_tokens(&self, options: &StreamOptions) -> Result<Option<u64>, String> {
-        if self.status != 200 {
-            return Err(format!("the answer has status {}{}", self.status, self.quoted()));
+        if self.status != Some(200) {
+            return Err(format!("the answer has {}{}", self.status_in_words(), self.quoted()));
         }
         let Some(llm) = options.llm.as_ref().filter(|_| options.is_stream(self.status, &self.fields)) else {
             return Err(self.not_a_stream());
@@ -106,8 +106,8 @@ impl FirstAnswer {
     /// # Errors
     /// What the answer is instead, with its beginning, which is foreign text.
     pub fn recognise(&self) -> Result<Recognised, String> {
-        if self.status != 200 {
-            return Err(format!("the answer has status {}{}", self.status, self.quoted()));
+        if self.status != Some(200) {
+            return Err(format!("the answer has {}{}", self.status_in_words(), self.quoted()));
         }
         let readings = LlmApi::ALL.map(|api| (api, self.read(api)));
         let fitting: Vec<_> = readings.iter().filter_map(|(api, reading)| Some((*api, (*reading)?))).collect();
@@ -169,6 +169,10 @@ impl FirstAnswer {
             (None, None) => "the answer has no content type, so it is no stream".to_owned(),
         };
         what + &self.quoted()
+    }
+
+    fn status_in_words(&self) -> String {
+        self.status.map_or_else(|| "no status".to_owned(), |status| format!("status {status}"))
     }
 
     /// Returns the beginning of the body after a colon.

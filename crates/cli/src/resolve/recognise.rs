@@ -41,7 +41,7 @@ pub(super) fn recognise(args: &mut RunArgs) -> Result<Option<String>> {
     let mut refuses_count = false;
     let (mut target, mut answer) = ask(args, likely, refuses_count)?;
     // Some servers know no stream_options.
-    if matches!(answer.status, 400 | 422) && asks_for_count(likely) {
+    if matches!(answer.status, Some(400 | 422)) && asks_for_count(likely) {
         refuses_count = true;
         (target, answer) = ask(args, likely, refuses_count)?;
     }

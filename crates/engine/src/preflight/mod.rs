@@ -300,8 +300,8 @@ struct FirstExchange {
     observer: Option<Box<dyn AnswerReader>>,
 }
 
-/// Sends the only request at once and returns the status of its answer, if it has one. Deadlines of the conversation are
-/// not kept, because the timeout of the preflight ends it.
+/// Sends the only request at once and returns the status of its answer, if it has one. Deadlines of the conversation
+/// are not kept, because the timeout of the preflight ends it.
 impl WithProtocol for FirstExchange {
     type Output = Result<Option<u16>, Problem>;
 

@@ -12,8 +12,6 @@ mod outgoing;
 mod reassembly;
 mod streams;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
@@ -124,8 +122,6 @@ pub(crate) struct Http2Conversation {
     encoding: Encoding,
     incoming: Reassembly,
     calls: Option<GrpcConfig>,
-    /// Calls with messages that are not due yet, by the due time of the next one.
-    paced: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
@@ -146,7 +142,6 @@ impl Http2Conversation {
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
             incoming: Reassembly::new(keeps_fields),
             calls: None,
-            paced: BinaryHeap::new(),
             room_changed: false,
             is_closed: false,
         };
@@ -311,7 +306,7 @@ impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
 
     #[inline]
     fn next_deadline(&self) -> Timestamp {
-        self.paced.peek().map_or(Timestamp::NEVER, |paced| paced.0.0)
+        self.streams.paced.peek().map_or(Timestamp::NEVER, |paced| paced.0.0)
     }
 
     fn on_deadline(&mut self, protocol: &mut Http2<F>, now: Timestamp, _: &mut Events) -> Flow {

@@ -52,7 +52,7 @@ impl Http2Conversation {
             self.streams.waiting.push(id);
         }
         if let Some(gap) = message_gap.filter(|_| due < body.len()) {
-            self.paced.push(Reverse((begins.arrival.intended_start + gap, id)));
+            self.streams.paced.push(Reverse((begins.arrival.intended_start + gap, id)));
         }
         self.room_changed |= self.is_full();
         id
@@ -80,7 +80,8 @@ impl Http2Conversation {
         split_fields(out, id, begin, ends);
     }
 
-    /// Appends as much of a body as may be sent now. Returns true if nothing is left that is due, or the stream is closed.
+    /// Appends as much of a body as may be sent now. Returns true if nothing that is due is left, or the stream is
+    /// closed.
     fn put_body(&mut self, id: u32, body: &[u8]) -> bool {
         loop {
             let Some(stream) = self.streams.get(id) else { return true };
@@ -119,13 +120,13 @@ impl Http2Conversation {
     /// Sends the messages that are due at `now`. Each is due one gap after the one before it.
     pub(super) fn send_due_messages<F: FieldSource>(&mut self, protocol: &Http2<F>, now: Timestamp) {
         let Some(gap) = self.calls.and_then(|calls| calls.message_gap_ns) else { return };
-        while let Some(Reverse((at, id))) = self.paced.peek().copied().filter(|paced| paced.0.0 <= now) {
-            self.paced.pop();
+        while let Some(Reverse((at, id))) = self.streams.paced.peek().copied().filter(|paced| paced.0.0 <= now) {
+            self.streams.paced.pop();
             let Some(stream) = self.streams.get(id) else { continue };
             let body = protocol.blocks.get(stream.request).body();
             stream.held_back = body.len() - end_of_message(body, body.len() - stream.held_back);
             if stream.held_back > 0 {
-                self.paced.push(Reverse((at + gap, id)));
+                self.streams.paced.push(Reverse((at + gap, id)));
             }
             if !self.put_body(id, body) && !self.streams.waiting.contains(&id) {
                 self.streams.waiting.push(id);

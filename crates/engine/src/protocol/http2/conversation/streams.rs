@@ -1,7 +1,10 @@
 //! The streams of one connection, by number.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
+
+use truetail_model::time::Timestamp;
 
 use crate::protocol::http2::call::CallAnswer;
 use crate::protocol::{Event, Events, Tag};
@@ -76,6 +79,8 @@ pub(super) struct Streams {
     ignores_all_late: bool,
     /// Streams whose body waits for a window or for room.
     pub(super) waiting: Vec<u32>,
+    /// Calls with messages that are not due yet, by the due time of the next one. A call that has ended stays until then.
+    pub(super) paced: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// Streams without any byte taken by the transport, in order.
     unsent: VecDeque<u32>,
     /// Requests with a body whose end the transport has not taken.

@@ -5,7 +5,7 @@ use truetail_model::record::{Cause, Outcome};
 use super::tests::{Client, frame};
 use crate::protocol::{Conversation, Flow, Retry};
 
-const GOOD: Outcome = Outcome::Response { status: 0 };
+const GOOD: Outcome = Outcome::ANSWERED;
 /// Largest piece of the cuts of a row, besides the whole.
 const MAX_PIECE: usize = 24;
 

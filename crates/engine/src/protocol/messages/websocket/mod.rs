@@ -11,8 +11,10 @@ mod handshake;
 mod utf8;
 
 pub(super) use frames::{FrameReader, Happened, Masks, Opcode, put_frame};
+pub(super) use handshake::Handshake;
 pub use handshake::WebSocketRequest;
-pub(super) use handshake::{Handshake, accept_for};
+#[cfg(test)]
+pub(super) use handshake::accept_for;
 
 #[cfg(test)]
 mod conformance;
