@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import grpc  # type: ignore[import-untyped]
 import pytest
@@ -21,6 +21,7 @@ service Echo {
   rpc Say(Text) returns (Text);
   rpc Count(Text) returns (stream Text);
   rpc Collect(stream Text) returns (Text);
+  rpc Talk(stream Text) returns (stream Text);
 }
 """
 
@@ -61,11 +62,22 @@ class Echo:
     def count(self, message: bytes, _: Any) -> Iterator[bytes]:
         yield from [message] * 3
 
+    def collect(self, messages: Iterator[bytes], context: Any) -> bytes:
+        return self.say(b"|".join(messages), context)[-3:]
+
+    def talk(self, messages: Iterator[bytes], _: Any) -> Iterator[bytes]:
+        yield from messages
+
 
 @pytest.fixture
 def service() -> Iterator[tuple[str, Echo]]:
     echo = Echo()
-    handlers = {"Say": grpc.unary_unary_rpc_method_handler(echo.say), "Count": grpc.unary_stream_rpc_method_handler(echo.count)}
+    handlers = {
+        "Say": grpc.unary_unary_rpc_method_handler(echo.say),
+        "Count": grpc.unary_stream_rpc_method_handler(echo.count),
+        "Collect": grpc.stream_unary_rpc_method_handler(echo.collect),
+        "Talk": grpc.stream_stream_rpc_method_handler(echo.talk),
+    }
     server = grpc.server(ThreadPoolExecutor(8), handlers=[grpc.method_handlers_generic_handler("test.Echo", handlers)])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -114,6 +126,19 @@ def test_messages_of_a_streamed_call_are_events(service: tuple[str, Echo], proto
     assert result.streams["tally"]["complete"] == 40
 
 
+@pytest.mark.parametrize("gap", [None, "5ms"])
+def test_a_call_sends_a_stream_of_messages(service: tuple[str, Echo], proto: Path, gap: Optional[str]) -> None:
+    url, echo = service
+    calls: dict[str, Any] = {"data": '[{"text":"a"},{"text":"b"},{"text":"c"}]', "proto": proto, "message_gap": gap}
+    result = truetail.run(f"{url}/Collect", **LOAD, **calls, checks=['message.text == "c"'])
+    assert result.grpc == {"statuses": {"OK": 40}} and result.streams is None
+    assert echo.calls == [b"\x0a\x01a|\x0a\x01b|\x0a\x01c"] * 40
+    assert result.checks[0]["failed"] == 0
+    result = truetail.run(f"{url}/Talk", **LOAD, **calls)
+    assert result.streams is not None and result.grpc == {"statuses": {"OK": 40}}
+    assert result.streams["events"] == 120 and result.streams["tally"]["complete"] == 40
+
+
 def test_a_deadline_is_a_timeout(service: tuple[str, Echo], proto: Path) -> None:
     url, _ = service
     load = {**LOAD, "requests": 4, "preflight": False}
@@ -127,7 +152,8 @@ def test_a_deadline_is_a_timeout(service: tuple[str, Echo], proto: Path) -> None
     [
         ("Say", {"data": '{"tex":"a"}'}, "it has: text"),
         ("Sing", {}, "Say"),
-        ("Collect", {}, "stream of messages"),
+        ("Collect", {"data": '[{"text":"a"},{"tex":"a"}]'}, "message 2: no field 'tex' in Text; it has: text"),
+        ("Say", {"message_gap": "5ms"}, "message_gap: test.Echo/Say takes one message; leave message_gap out"),
         ("Say", {"user": ("a", "b")}, "user is for HTTP, and a grpc:// URL names a method to call"),
         ("Say", {"protoset": "x"}, "proto cannot be used with protoset"),
         ("Say", {"deadline": 0}, "deadline: '0ns' is zero"),

@@ -60,6 +60,7 @@ def run(
     import_path: Union[Path, Iterable[Path]] = (),
     protoset: Optional[Path] = None,
     deadline: Optional[Time] = None,
+    message_gap: Optional[Time] = None,
     connections: Optional[int] = None,
     connection_per_session: bool = False,
     timeout: Optional[Time] = "30s",
@@ -112,6 +113,7 @@ def run(
     ``proto``           a ``.proto`` file with the service, or several; their imports begin in ``import_path``. Without it and
                         ``protoset``, a compiled schema, the server is asked for its schema
     ``deadline``        the time limit of a call, which the server learns too; it takes the place of ``timeout``
+    ``message_gap``     the distance of the messages that a call sends, if the method takes a stream; without it they go at once
     ``connections``     maximum number of connections; a request that finds none free waits, and the wait counts
     ``connection_per_session``  in the partly open model, a connection for each session, from its first request to its end; then
                         ``connections`` limits the sessions under way
@@ -137,6 +139,7 @@ def run(
         "import-path": paths(import_path),
         "protoset": protoset,
         "deadline": time_words("deadline", deadline),
+        "message-gap": time_words("message_gap", message_gap),
     }
     has_options = data_hex is not None or any(value is not None and value != [] for value in channel.values())
     others: dict[str, Any] = {
