@@ -1,7 +1,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, FieldList};
+use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, FieldList, RequestId};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -162,10 +162,8 @@ impl StreamObserver {
         clocks: Clocks,
         answer: LlmAnswer,
         text: &mut AnswerText,
-        outcome: Outcome,
         is_whole: bool,
-        row: u32,
-        (start, end): (Timestamp, Timestamp),
+        EndedRequest { id: RequestId { row, .. }, outcome, start, end, .. }: EndedRequest,
     ) -> Option<StreamEnding> {
         if !clocks.is_measured {
             return None;
@@ -319,11 +317,10 @@ impl AnswerReader for StreamObserver {
         let answer = mem::take(&mut slot.answer);
         let mut text = mem::take(&mut slot.text);
         slot.parser.give_back_room();
-        let span = (ended.start, ended.end);
-        let ending = self.count(clocks, answer, &mut text, ended.outcome, is_whole, ended.id.row, span);
+        let ending = self.count(clocks, answer, &mut text, is_whole, ended);
         let was_sent = !matches!(ended.outcome, Outcome::ConnectFailed(_));
         if let Some(ending) = ending.filter(|_| was_sent) {
-            self.sample(request, first_content, ending, span);
+            self.sample(request, first_content, ending, (ended.start, ended.end));
         }
         self.give_rows(ended.end);
     }
@@ -335,7 +332,9 @@ impl AnswerReader for StreamObserver {
         let end = now.max(arrival.intended_start);
         let answer = LlmAnswer::default();
         let text = &mut AnswerText::default();
-        self.count(self.clocks(arrival), answer, text, Outcome::NeverIssued, false, 0, (end, end));
+        let id = RequestId { target, row: 0 };
+        let ended = EndedRequest { arrival, id, outcome: Outcome::NeverIssued, start: end, end };
+        self.count(self.clocks(arrival), answer, text, false, ended);
     }
 
     fn finish(&mut self, _: Timestamp) {

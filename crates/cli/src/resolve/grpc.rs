@@ -60,7 +60,7 @@ fn method(schema: &Schema, url: &GrpcUrl) -> Result<CallMethod> {
 
 fn calls(args: &RunArgs, method: &CallMethod) -> Result<GrpcConfig> {
     let kind = method.kind();
-    let message_gap_ns = args.grpc.message_gap;
+    let message_gap_ns = args.grpc.message_gap.map(|gap| gap.0);
     if message_gap_ns.is_some() && !kind.client_streams() {
         let name = method.full_name();
         return Err(usage_error(format!("--message-gap: {name} takes one message; leave --message-gap out")));

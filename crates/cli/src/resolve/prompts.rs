@@ -86,22 +86,21 @@ fn calibrated(args: &RunArgs, prompts: &SyntheticPrompts) -> Result<(TokensOfWor
     let options = options.ok_or_else(|| usage_error("--prompts needs --llm"))?;
     let typical = prompts.typical_input();
     let few = ask(args, prompts, FEW_WORDS, &options)?;
-    let mut asked = typical.max(MANY_WORDS);
-    let many = ask(args, prompts, asked, &options)?;
-    let line = few.zip(many).and_then(|(few, many)| TokensOfWords::through((FEW_WORDS, few), (asked, many)));
+    let long = typical.max(MANY_WORDS);
+    let many = ask(args, prompts, long, &options)?;
+    let line = few.zip(many).and_then(|(few, many)| TokensOfWords::through((FEW_WORDS, few), (long, many)));
     let (Some(few), Some(mut tokens)) = (few, line) else {
         let why =
             "one token a word is assumed, because the server did not count the tokens of two prompts before the load";
         return Ok((TokensOfWords::default(), why.to_owned()));
     };
-    let mut calls = 2;
+    let mut asked = vec![FEW_WORDS, long];
     for _ in 0..MAX_CORRECTIONS {
         let words = tokens.words(typical);
-        if words <= FEW_WORDS || words == asked {
+        if words <= FEW_WORDS || asked.contains(&words) {
             break;
         }
-        asked = words;
-        calls += 1;
+        asked.push(words);
         let Some(count) = ask(args, prompts, words, &options)? else { break };
         if (count as f64 - f64::from(typical)).abs() <= NEAR * f64::from(typical) {
             break;
@@ -109,8 +108,10 @@ fn calibrated(args: &RunArgs, prompts: &SyntheticPrompts) -> Result<(TokensOfWor
         tokens = TokensOfWords::through((FEW_WORDS, few), (words, count)).unwrap_or(tokens);
     }
     let how = format!(
-        "by the server's count in {calls} calls before the load, a word has {:.3} tokens, and {:.0} are around a prompt",
-        tokens.each, tokens.around
+        "by the server's count in {} calls before the load, a word has {:.3} tokens, and {:.0} are around a prompt",
+        asked.len(),
+        tokens.each,
+        tokens.around
     );
     Ok((tokens, how))
 }

@@ -67,10 +67,7 @@ fn a_sweep_has_a_step_and_a_run_for_each_rate() {
     assert_eq!(serde_json::from_str::<Value>(&saved("sweep.json")).expect("JSON"), sweep);
     assert!(saved("sweep.svg").contains("answers per second"));
     let page = saved("sweep.html");
-    assert!(
-        page.contains("step-001-50/report.html") && page.contains("--sweep 50,100,1000"),
-        "the runs and the command"
-    );
+    assert!(page.contains("step-001-50/report.html") && page.contains("50,100,1000"), "the runs and the command");
     let again = dir.truetail(&["capacity", &served.api(), "--sweep", "50,100", "--out", "swept"]);
     assert_eq!(again.code, Some(1), "{again:?}");
     assert!(again.stderr.contains("swept is not empty; choose a new or empty folder"), "{again:?}");

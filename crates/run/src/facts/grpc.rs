@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use truetail_model::record::GrpcStatus;
-use truetail_model::time::Nanos;
 
 /// Requested calls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -13,7 +12,7 @@ pub struct GrpcConfig {
     pub kind: GrpcKind,
     /// Planned distance of the messages that a call sends; without it, a call sends them at once.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub message_gap_ns: Option<Nanos>,
+    pub message_gap_ns: Option<u64>,
 }
 
 /// Kind of gRPC calls.

@@ -233,7 +233,7 @@ pub fn offered() -> OfferedLoad {
         messages: Some(truetail_run::MessageConfig { framing: "line".to_owned(), matching: "order".to_owned() }),
         grpc: Some(truetail_run::GrpcConfig {
             kind: truetail_run::GrpcKind::ClientStreaming,
-            message_gap_ns: Some(Nanos::from_millis(10)),
+            message_gap_ns: Some(10_000_000),
         }),
         allow_errors: false,
         timeout_ns: Some(5_000_000_000),

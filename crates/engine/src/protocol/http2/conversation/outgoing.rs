@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use memchr::memmem;
 use truetail_model::record::Cause;
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::trace::TraceIds;
 
 use super::error::ConnectionError;
@@ -32,7 +32,7 @@ impl Http2Conversation {
         let id = self.next;
         let block = protocol.blocks.get(request);
         let body = block.body();
-        let message_gap = self.calls.and_then(|calls| calls.message_gap_ns);
+        let message_gap = self.message_gap();
         let due = if message_gap.is_some() { end_of_message(body, 0) } else { body.len() };
         self.next += 2;
         let stream = Stream {
@@ -117,9 +117,13 @@ impl Http2Conversation {
         self.streams.waiting = waiting;
     }
 
+    fn message_gap(&self) -> Option<Nanos> {
+        self.calls.and_then(|calls| calls.message_gap_ns).map(Nanos)
+    }
+
     /// Sends the messages that are due at `now`. Each is due one gap after the one before it.
     pub(super) fn send_due_messages<F: FieldSource>(&mut self, protocol: &Http2<F>, now: Timestamp) {
-        let Some(gap) = self.calls.and_then(|calls| calls.message_gap_ns) else { return };
+        let Some(gap) = self.message_gap() else { return };
         while let Some(Reverse((at, id))) = self.streams.paced.peek().copied().filter(|paced| paced.0.0 <= now) {
             self.streams.paced.pop();
             let Some(stream) = self.streams.get(id) else { continue };

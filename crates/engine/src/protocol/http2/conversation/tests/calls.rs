@@ -202,7 +202,7 @@ const GAP: Nanos = Nanos::from_millis(10);
 fn paced(messages: &[&[u8]]) -> Client {
     let body = messages.iter().map(|content| message(0, content)).collect::<Vec<_>>().concat();
     let mut client = Client::new("POST", &["content-type: application/grpc"], &body);
-    client.conversation.calls = Some(GrpcConfig { kind: GrpcKind::Bidirectional, message_gap_ns: Some(GAP) });
+    client.conversation.calls = Some(GrpcConfig { kind: GrpcKind::Bidirectional, message_gap_ns: Some(GAP.0) });
     client.begin(0);
     client
 }
