@@ -22,7 +22,7 @@ use std::fmt::Debug;
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{MessageBooks, SkippedLines};
 
 use crate::target::request_parts::RequestParts;
@@ -198,6 +198,8 @@ pub(crate) enum Event {
     Started(Tag),
     /// The transport took the last byte of a request, by a later call than the first.
     Sent(Tag),
+    /// A part of a request was ready to be sent this long after it was due, because the worker was late.
+    Late(Tag, Nanos),
     /// The first byte of an answer arrived.
     FirstByte(Tag),
     Ended(Ended),

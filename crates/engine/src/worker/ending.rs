@@ -35,6 +35,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                     self.mark_started(tag, self.clock.since(now), blocked);
                 }
                 Event::Sent(tag) => self.request_sent(tag, self.clock.since(now)),
+                Event::Late(tag, late) => self.in_flight.get(tag).pass_on(late),
                 Event::FirstByte(tag) => {
                     let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now, remember));
                     let exchange = self.in_flight.get(tag);

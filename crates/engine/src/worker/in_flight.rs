@@ -23,7 +23,7 @@ pub(super) struct Exchange {
     pub(super) began: WorkerInstant,
     /// Instant just before the transport took the first byte; equal to `began` until then.
     pub(super) started: WorkerInstant,
-    /// Most generator lag that earlier requests may have passed on to it.
+    /// Most generator lag that earlier requests, or late messages of its own, may have passed on to it.
     pub(super) passed_on: Nanos,
     /// Values that most requests on a kept connection do not have.
     pub(super) rare: Option<Box<RareTimes>>,
@@ -61,6 +61,12 @@ impl Exchange {
     pub(super) fn start_delay(&self) -> StartDelay {
         let connect = self.rare.as_ref().and_then(|rare| rare.connect).unwrap_or(Nanos::ZERO);
         StartDelay::split(self.arrival.intended_start, self.started.instant, self.connection_wait, connect)
+    }
+
+    /// Records that its answer may be late by this, because the generator was. Its own generator lag is known anyway.
+    #[inline]
+    pub(super) fn pass_on(&mut self, late: Nanos) {
+        self.passed_on = self.passed_on.max(late.saturating_sub(self.start_delay().generator_lag));
     }
 
     pub(super) fn rare(&mut self) -> &mut RareTimes {
@@ -103,7 +109,8 @@ impl InFlight {
         let is_idle = is_alone && exchange.connection_wait.is_zero();
         exchange.started = started;
         let lag = exchange.start_delay().generator_lag;
-        exchange.passed_on = self.knock_on.start(started.instant, lag, is_idle).saturating_sub(lag);
+        let passed_on = self.knock_on.start(started.instant, lag, is_idle).saturating_sub(lag);
+        exchange.passed_on = exchange.passed_on.max(passed_on);
     }
 
     /// Adds a request. Its timeout runs from its beginning.

@@ -103,7 +103,7 @@ impl TestConnection {
         let flow = self.conversation.receive(&mut self.protocol, bytes, NOW, &mut events);
         let ended = events.take().into_iter().filter_map(|event| match event {
             Event::Ended(ended) => Some((ended.tag, ended.outcome, ended.bytes_in)),
-            Event::Started(_) | Event::Sent(_) | Event::FirstByte(_) => None,
+            Event::Started(_) | Event::Sent(_) | Event::Late(..) | Event::FirstByte(_) => None,
             Event::Stray | Event::RoomChanged | Event::GoingAway => None,
         });
         self.ended.extend(ended);

@@ -14,7 +14,7 @@ const MAX_FLOW_BYTES: usize = 64 << 20;
 #[derive(Debug, Default)]
 pub(in crate::ways) struct Session {
     pub(in crate::ways) steps: Vec<Step>,
-    /// The pause after the last request. A flow has none there.
+    /// The pause after the last request. A flow ends without one.
     pub(in crate::ways) pause: Option<String>,
     /// Comments after the last request.
     pub(in crate::ways) comments: Vec<String>,

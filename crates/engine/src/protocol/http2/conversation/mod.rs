@@ -306,11 +306,11 @@ impl<F: FieldSource> Conversation<Http2<F>> for Http2Conversation {
 
     #[inline]
     fn next_deadline(&self) -> Timestamp {
-        self.streams.paced.peek().map_or(Timestamp::NEVER, |paced| paced.0.0)
+        self.streams.next_due()
     }
 
-    fn on_deadline(&mut self, protocol: &mut Http2<F>, now: Timestamp, _: &mut Events) -> Flow {
-        self.send_due_messages(protocol, now);
+    fn on_deadline(&mut self, protocol: &mut Http2<F>, now: Timestamp, events: &mut Events) -> Flow {
+        self.send_due_messages(protocol, now, events);
         Flow::Continue
     }
 

@@ -1,7 +1,5 @@
 //! Frames that a conversation sends: requests, bodies, resets.
 
-use std::cmp::Reverse;
-
 use memchr::memmem;
 use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
@@ -10,10 +8,10 @@ use truetail_model::trace::TraceIds;
 use super::error::ConnectionError;
 use super::streams::{AnswerState, Stream};
 use super::{Http2, Http2Conversation, MAX_REPLIES, OUR_WINDOW};
-use crate::protocol::Beginning;
 use crate::protocol::http2::call::end_of_message;
 use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
+use crate::protocol::{Beginning, Event, Events};
 
 /// Limit of pending bytes for adding a body. The rest of the body follows when they are gone.
 const BODIES_AHEAD: usize = 128 * 1024;
@@ -42,6 +40,7 @@ impl Http2Conversation {
             send_window: self.peer.window,
             body_left: body.len(),
             held_back: body.len() - due,
+            paced_from: (due < body.len()).then_some(begins.now),
             receive_window: OUR_WINDOW,
             received: 0,
             answer: AnswerState { to_head_request: block.is_head_request(), ..AnswerState::default() },
@@ -52,7 +51,7 @@ impl Http2Conversation {
             self.streams.waiting.push(id);
         }
         if let Some(gap) = message_gap.filter(|_| due < body.len()) {
-            self.streams.paced.push(Reverse((begins.arrival.intended_start + gap, id)));
+            self.streams.pace(begins.arrival.intended_start + gap, id);
         }
         self.room_changed |= self.is_full();
         id
@@ -122,17 +121,26 @@ impl Http2Conversation {
     }
 
     /// Sends the messages that are due at `now`. Each is due one gap after the one before it.
-    pub(super) fn send_due_messages<F: FieldSource>(&mut self, protocol: &Http2<F>, now: Timestamp) {
+    pub(super) fn send_due_messages<F: FieldSource>(
+        &mut self,
+        protocol: &Http2<F>,
+        now: Timestamp,
+        events: &mut Events,
+    ) {
         let Some(gap) = self.message_gap() else { return };
-        while let Some(Reverse((at, id))) = self.streams.paced.peek().copied().filter(|paced| paced.0.0 <= now) {
-            self.streams.paced.pop();
+        while let Some((due, id)) = self.streams.take_due(now) {
             let Some(stream) = self.streams.get(id) else { continue };
             let body = protocol.blocks.get(stream.request).body();
+            // Whatever is due and not in the output waits for a window or for room.
+            let waits = stream.body_left > stream.held_back;
             stream.held_back = body.len() - end_of_message(body, body.len() - stream.held_back);
+            // A call cannot send before it begins, and how late it began is known.
+            let late = now.since(stream.paced_from.map_or(due, |began| began.max(due)));
+            events.push(Event::Late(stream.tag, late));
             if stream.held_back > 0 {
-                self.streams.paced.push(Reverse((at + gap, id)));
+                self.streams.pace(due + gap, id);
             }
-            if !self.put_body(id, body) && !self.streams.waiting.contains(&id) {
+            if !self.put_body(id, body) && !waits {
                 self.streams.waiting.push(id);
             }
         }

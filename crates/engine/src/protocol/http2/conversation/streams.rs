@@ -25,6 +25,8 @@ pub(super) struct Stream {
     pub(super) body_left: usize,
     /// Bytes of the body whose messages are not due yet.
     pub(super) held_back: usize,
+    /// Beginning of a request whose messages are due one after another.
+    pub(super) paced_from: Option<Timestamp>,
     /// Bytes of the answer that the peer may still send.
     pub(super) receive_window: i64,
     /// Bytes of the frames of the answer.
@@ -79,8 +81,9 @@ pub(super) struct Streams {
     ignores_all_late: bool,
     /// Streams whose body waits for a window or for room.
     pub(super) waiting: Vec<u32>,
-    /// Calls with messages that are not due yet, by the due time of the next one. A call that has ended stays until then.
-    pub(super) paced: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    /// Calls with messages that are not due yet, by the due time of the next one. Calls that have ended are removed
+    /// when most of them have.
+    paced: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// Streams without any byte taken by the transport, in order.
     unsent: VecDeque<u32>,
     /// Requests with a body whose end the transport has not taken.
@@ -109,9 +112,34 @@ impl Streams {
         self.open.remove(&id)
     }
 
-    /// Records the position after the last byte of a request with a body.
+    /// Records the position after the last byte of a request with a body, unless its messages are due one after another:
+    /// then its own schedule kept the last byte back.
     pub(super) fn ends_at(&mut self, id: u32, at: u64) {
-        self.ends.push_back(RequestEnd { at, id });
+        if self.open.get(&id).is_none_or(|stream| stream.paced_from.is_none()) {
+            self.ends.push_back(RequestEnd { at, id });
+        }
+    }
+
+    /// Notes when the next message of a call is due.
+    pub(super) fn pace(&mut self, due: Timestamp, id: u32) {
+        if self.paced.len() > 2 * self.open.len() + 64 {
+            self.paced.retain(|paced| self.open.contains_key(&paced.0.1));
+        }
+        self.paced.push(Reverse((due, id)));
+    }
+
+    /// Returns when the next message of a call is due; [`Timestamp::NEVER`] without one.
+    #[inline]
+    pub(super) fn next_due(&self) -> Timestamp {
+        self.paced.peek().map_or(Timestamp::NEVER, |paced| paced.0.0)
+    }
+
+    /// Takes the call whose next message is due first, if it is due at `now`, and the due time.
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Option<(Timestamp, u32)> {
+        if self.next_due() > now {
+            return None;
+        }
+        self.paced.pop().map(|paced| paced.0)
     }
 
     /// Forgets ends after `at`, because those bytes were taken back.
@@ -173,6 +201,7 @@ impl Streams {
         self.waiting.clear();
         self.unsent.clear();
         self.ends.clear();
+        self.paced.clear();
         self.open.drain().collect()
     }
 

@@ -211,26 +211,35 @@ fn next_due(client: &Client) -> Timestamp {
     Conversation::<Http2>::next_deadline(&client.conversation)
 }
 
-/// Sends what is due after this time. Returns the DATA frames: content, and whether it was the last.
-fn sent_at(client: &mut Client, at: Nanos) -> Vec<(Vec<u8>, bool)> {
+/// Sends what is due after this time. Returns the DATA frames (content, and whether it was the last), and how late each
+/// message was.
+fn sent_at(client: &mut Client, at: Nanos) -> (Vec<(Vec<u8>, bool)>, Vec<Nanos>) {
     let now = NOW + at;
     let Client { protocol, conversation } = client;
-    assert_eq!(conversation.on_deadline(protocol, now, &mut Events::default()), Flow::Continue);
+    let mut events = Events::default();
+    assert_eq!(conversation.on_deadline(protocol, now, &mut events), Flow::Continue);
+    let lates = events.take().into_iter().map(|event| match event {
+        Event::Late(0, late) => late,
+        other => panic!("{other:?}"),
+    });
+    let lates = lates.collect();
     assert!(next_due(client) > now);
     let frames = client.flush().into_iter().filter(|(head, _)| head.kind == kind::DATA);
-    frames.map(|(head, content)| (content, head.has(flag::END_STREAM))).collect()
+    (frames.map(|(head, content)| (content, head.has(flag::END_STREAM))).collect(), lates)
 }
 
 #[test]
 fn messages_of_a_call_are_due_one_gap_after_another() {
     let mut client = paced(&[b"a", b"", b"ccc", b"d"]);
     assert_eq!(next_due(&client), NOW + GAP);
-    assert_eq!(sent_at(&mut client, Nanos::ZERO), [(message(0, b"a"), false)]);
+    assert_eq!(sent_at(&mut client, Nanos::ZERO), (vec![(message(0, b"a"), false)], vec![]));
     assert!(client.conversation.streams.waiting.is_empty(), "a message that is not due keeps no worker busy");
-    assert_eq!(sent_at(&mut client, Nanos::from_millis(9)), []);
-    assert_eq!(sent_at(&mut client, GAP), [(message(0, b""), false)]);
+    assert_eq!(sent_at(&mut client, Nanos::from_millis(9)), (vec![], vec![]));
+    assert_eq!(sent_at(&mut client, GAP), (vec![(message(0, b""), false)], vec![Nanos::ZERO]));
     // A late worker sends all that is due, and the gaps still count from the start of the call.
-    assert_eq!(sent_at(&mut client, Nanos::from_millis(35)), [(message(0, b"ccc"), false), (message(0, b"d"), true)]);
+    let both = vec![(message(0, b"ccc"), false), (message(0, b"d"), true)];
+    let lates = [15, 5].map(Nanos::from_millis).to_vec();
+    assert_eq!(sent_at(&mut client, Nanos::from_millis(35)), (both, lates));
     assert_eq!(next_due(&client), Timestamp::NEVER);
     let answer = last(answering(&message(0, b"x").repeat(3)), &[("grpc-status", "0")]);
     assert_eq!(client.receive_script(&answer), [(0, answered(GrpcStatus::OK))]);
@@ -241,7 +250,7 @@ fn messages_that_are_due_wait_for_their_windows() {
     let large = [b'x'; 40_000];
     let mut client = paced(&[&large, &large, b"last"]);
     let sent = |client: &mut Client, ms| {
-        let frames = sent_at(client, Nanos::from_millis(ms));
+        let (frames, _) = sent_at(client, Nanos::from_millis(ms));
         (frames.iter().map(|(content, _)| content.len()).sum::<usize>(), frames.iter().any(|(_, is_last)| *is_last))
     };
     assert_eq!(sent(&mut client, 0), (40_005, false));
@@ -259,6 +268,19 @@ fn a_call_that_ended_sends_no_more_messages() {
     assert_eq!(client.receive_script(&refused), [(0, named("RESOURCE_EXHAUSTED"))]);
     let frames = client.flush();
     assert!(frames.iter().any(|(head, _)| head.kind == kind::RST_STREAM && head.stream == 1), "{frames:?}");
-    assert_eq!(sent_at(&mut client, Nanos::from_millis(50)), []);
+    assert_eq!(sent_at(&mut client, Nanos::from_millis(50)), (vec![], vec![]));
     assert_eq!(next_due(&client), Timestamp::NEVER);
+}
+
+#[test]
+fn gaps_of_a_call_are_no_wait_of_the_connection() {
+    let mut client = paced(&[b"a", b"b"]);
+    let mut events = Events::default();
+    for at in [Nanos::ZERO, GAP] {
+        let Client { protocol, conversation } = &mut client;
+        let _ = conversation.on_deadline(protocol, NOW + at, &mut events);
+        let count = conversation.output(protocol).len();
+        conversation.sent(protocol, count, NOW + at, &mut events);
+    }
+    assert_eq!(events.take(), [Event::Started(0), Event::Late(0, Nanos::ZERO)]);
 }
