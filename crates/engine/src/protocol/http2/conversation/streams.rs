@@ -112,7 +112,7 @@ impl Streams {
         self.open.remove(&id)
     }
 
-    /// Records the position after the last byte of a request with a body, unless its messages are due one after another:
+    /// Records the position after the last byte of a request with a body, unless its messages are due one by one:
     /// then its own schedule kept the last byte back.
     pub(super) fn ends_at(&mut self, id: u32, at: u64) {
         if self.open.get(&id).is_none_or(|stream| stream.paced_from.is_none()) {
