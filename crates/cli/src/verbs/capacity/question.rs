@@ -84,7 +84,7 @@ impl Asked {
         let run_args = run_args(&args, &objectives)?;
         let is_llm = run_args.streams.reads_llm();
         if let Some(each) = args.slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)) && !is_llm) {
-            return Err(needs_llm(each));
+            return Err(llm_is_needed(each));
         }
         refuse_once(run_args.feed, "capacity")?;
         let target = command_line::for_run(&run_args);
@@ -174,7 +174,7 @@ fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Res
     let needs_llm = objectives.iter().find(|objective| objective.is_about_llm() && !is_llm);
     let needs_streams = objectives.iter().find(|objective| objective.is_about_streams() && !is_llm && !is_stream);
     match (needs_llm, needs_streams) {
-        (Some(objective), _) => Err(needs_llm(objective)),
+        (Some(objective), _) => Err(llm_is_needed(objective)),
         (None, Some(objective)) => {
             Err(usage_error(format!("'{objective}' needs --stream sse, --stream chunks or --llm")))
         }
@@ -182,7 +182,7 @@ fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Res
     }
 }
 
-fn needs_llm(objective: impl Display) -> CliError {
+fn llm_is_needed(objective: impl Display) -> CliError {
     usage_error(format!("'{objective}' needs --llm, such as --llm openai-chat"))
 }
 
