@@ -51,7 +51,8 @@ impl SweepReport {
         let time = self.first_time();
         let has = |step: &SweepStep, q: f64| step.quantile(&time, q).is_some_and(|of| of.value_ns.is_some());
         let named = self.named();
-        let drawn = || named.iter().flat_map(|(_, sweep)| &sweep.steps).filter(|step| !step.times.is_empty());
+        let is_drawn = |step: &&SweepStep| !step.times.is_empty() && step.state != StepState::Invalid;
+        let drawn = || named.iter().flat_map(|(_, sweep)| &sweep.steps).filter(is_drawn);
         QUANTILES.into_iter().find(|q| drawn().all(|step| has(step, *q))).unwrap_or(0.5)
     }
 
@@ -147,13 +148,23 @@ fn ended(sweep: &Sweep) -> Option<String> {
 
 /// Returns a sentence about an objective of the service.
 fn objective(sweep: &Sweep, slo: &str) -> String {
+    let Some(lowest) = sweep.steps.first().map(|step| step.rate) else {
+        return format!("{slo}: no rate was offered.");
+    };
     match sweep.limits_of(slo) {
         (Some(met), Some(missed)) => {
-            format!("{slo}: met up to {}, missed from {} on.", number::rate(met), number::rate(missed))
+            format!("{slo}: met up to {}, missed at {}.", number::rate(met), number::rate(missed))
         }
         (Some(met), None) => format!("{slo}: met up to {}, and missed nowhere.", number::rate(met)),
-        (None, Some(missed)) => format!("{slo}: shown nowhere below {}, where it is missed.", number::rate(missed)),
-        (None, None) => format!("{slo}: no step is long enough to tell; give --step more time."),
+        (None, Some(missed)) if missed == lowest => {
+            format!("{slo}: missed at {}, the lowest rate.", number::rate(missed))
+        }
+        (None, Some(missed)) => {
+            format!("{slo}: missed at {}, and open at {}, the lowest rate.", number::rate(missed), number::rate(lowest))
+        }
+        (None, None) => {
+            format!("{slo}: open at {}, the lowest rate; a longer --step may tell.", number::rate(lowest))
+        }
     }
 }
 
@@ -165,6 +176,12 @@ pub(crate) fn state_word(state: StepState) -> &'static str {
         StepState::GeneratorLimit => "generator limit",
         StepState::Invalid => "INVALID",
     }
+}
+
+/// Returns the quantile of a step as charts draw it: a measured value, not a bound, of a step that can be trusted.
+pub(crate) fn measured<'a>(step: &'a SweepStep, time: &str, q: f64) -> Option<&'a StepQuantile> {
+    let quantile = step.quantile(time, q).filter(|of| of.value_ns.is_some() && !of.at_least);
+    quantile.filter(|_| step.state != StepState::Invalid)
 }
 
 pub(crate) fn step_value(quantile: &StepQuantile) -> String {

@@ -6,7 +6,7 @@ use truetail_analysis::sweep::{StepState, Sweep, SweepStep};
 use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::sweep::Column;
-use crate::sweep::{SweepReport, state_word, step_value, sweep_columns, time_label};
+use crate::sweep::{SweepReport, measured, state_word, step_value, sweep_columns, time_label};
 use crate::table::{Align, TextTable};
 
 /// Columns and lines of the chart, without its axes.
@@ -98,7 +98,7 @@ fn chart(report: &SweepReport, style: Style) -> Vec<String> {
     };
     let marks_of = |(number, (_, sweep)): (usize, &(String, &Sweep))| {
         let of = |step: &SweepStep| {
-            let time_ns = step.quantile(&time, q)?.value_ns?.max(1) as f64;
+            let time_ns = measured(step, &time, q)?.value_ns?.max(1) as f64;
             Some(Mark { throughput: throughput.of(step)?, time_ns, mark: mark(number, step.state) })
         };
         sweep.steps.iter().filter_map(of).collect::<Vec<_>>()
@@ -202,23 +202,28 @@ pub(crate) mod tests {
         SweepReport { sweep, beside: Vec::new(), folder: "swept".to_owned() }
     }
 
+    /// The text without the ends of its lines.
+    fn unwrapped(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
     fn the_screen_has_a_row_and_a_mark_for_each_rate_and_says_where_objectives_end() {
         let text = sweep_text(&report(), Style::default());
         for part in [
             "http://model/: 3 of 4 rates, 30s each",
             "The backlog kept growing at 16/s, so the sweep ended there; --past-saturation goes on.",
-            "ttft p99 < 1s: met up to 8/s, missed from 16/s on.",
+            "ttft p99 < 1s: met up to 8/s, missed at 16/s.",
             "TTFT p99 against output tokens per second",
             "Saved in swept, with a page: sweep.html",
         ] {
-            assert!(text.contains(part), "{part}: {text}");
+            assert!(unwrapped(&text).contains(part), "{part}: {text}");
         }
         let row = text.lines().find(|line| line.trim_start().starts_with("8/s")).expect("a row");
         assert!(row.contains("256") && row.contains("160.0ms") && row.contains("valid"), "{row}");
         let chart: String = text.lines().filter(|line| line.contains('│')).collect();
         assert_eq!((chart.matches('●').count(), chart.matches('×').count()), (2, 1), "{text}");
-        assert!(chart.starts_with("10.00s") && chart.contains("100.0ms"), "{chart}");
+        assert!(chart.trim_start().starts_with("10.00s") && chart.contains("100.0ms"), "{chart}");
     }
 
     #[test]
@@ -227,9 +232,44 @@ pub(crate) mod tests {
         report.sweep.steps[0].times[0].quantiles[2].value_ns = None;
         assert_eq!(report.shown_quantile(), 0.9);
         let text = sweep_text(&report, Style::default());
-        assert!(text.contains("TTFT p90 against") && text.contains("give --step more time"), "{text}");
+        assert!(text.contains("TTFT p90 against") && unwrapped(&text).contains("give --step more time"), "{text}");
         report.sweep.steps[0].times.clear();
         assert_eq!(report.shown_quantile(), 0.99, "a rate that truetail spoilt has no times at all");
+    }
+
+    #[test]
+    fn bounds_and_invalid_rates_are_in_the_table_and_not_in_the_chart() {
+        let marks = |report: &SweepReport| {
+            let text = sweep_text(report, Style::default());
+            let chart: String = text.lines().filter(|line| line.contains('│')).collect();
+            (chart.matches('●').count(), chart.matches('×').count(), text)
+        };
+        let mut bounded = report();
+        bounded.sweep.steps[2].times[0].quantiles[2].at_least = true;
+        let (valid, saturated, text) = marks(&bounded);
+        assert_eq!((valid, saturated), (2, 0), "{text}");
+        assert!(text.contains("≥10.00s"), "{text}");
+        let mut invalid = report();
+        invalid.sweep.steps[1].state = StepState::Invalid;
+        let (valid, saturated, text) = marks(&invalid);
+        assert_eq!((valid, saturated), (1, 1), "{text}");
+        assert!(text.contains("INVALID"), "{text}");
+    }
+
+    #[test]
+    fn where_an_objective_holds_is_said_for_each_case() {
+        for (answers, says) in [
+            ([Answer::Meets, Answer::Open, Answer::Misses], "met up to 4/s, missed at 16/s."),
+            ([Answer::Meets, Answer::Open, Answer::Meets], "met up to 4/s, and missed nowhere."),
+            ([Answer::Open, Answer::Meets, Answer::Misses], "missed at 16/s, and open at 4/s, the lowest rate."),
+            ([Answer::Misses, Answer::Meets, Answer::Meets], "missed at 4/s, the lowest rate."),
+            ([Answer::Open, Answer::Meets, Answer::Meets], "open at 4/s, the lowest rate; a longer --step may tell."),
+        ] {
+            let mut report = report();
+            report.sweep.steps.iter_mut().zip(answers).for_each(|(step, answer)| step.objectives[0].answer = answer);
+            let sentences = report.sentences().join(" ");
+            assert!(sentences.contains(&format!("ttft p99 < 1s: {says}")), "{says}: {sentences}");
+        }
     }
 
     #[test]

@@ -96,13 +96,14 @@ impl Sweep {
         self.steps.iter().any(|step| step.output_tokens_per_second.is_some())
     }
 
-    /// Returns the highest rate up to which every step met an objective, and the lowest rate that missed it.
+    /// Returns the highest rate up to which every step met an objective, and the lowest rate that missed it. Steps in
+    /// between are open.
     pub fn limits_of(&self, slo: &str) -> (Option<f64>, Option<f64>) {
         let answer =
             |step: &SweepStep| step.objectives.iter().find(|objective| objective.slo == slo).map(|of| of.answer);
         let missed = self.steps.iter().find(|step| answer(step) == Some(Answer::Misses)).map(|step| step.rate);
-        let below = self.steps.iter().take_while(|step| missed.is_none_or(|missed| step.rate < missed));
-        (below.filter(|step| answer(step) == Some(Answer::Meets)).last().map(|step| step.rate), missed)
+        let met = self.steps.iter().take_while(|step| answer(step) == Some(Answer::Meets));
+        (met.last().map(|step| step.rate), missed)
     }
 
     /// Returns the first step that was saturated.

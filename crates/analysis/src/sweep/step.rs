@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamRows, Verdict, VerdictState};
 
+use super::backlog;
 use crate::capacity::{Answer, Objective, ProbeJudge, ProbeSpec, ProbeState, Purpose};
 use crate::figures::rate;
 use crate::gates::LoadEffects;
@@ -15,10 +16,6 @@ use crate::throughput;
 
 /// Quantiles of each time.
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
-/// Share of the requests without an answer at the end of the schedule from which on late answers take time.
-const WAITING_SHARE: f64 = 0.05;
-/// A service that answers less than this share of what it was offered, until its last answer, did not keep up.
-const KEPT_UP_SHARE: f64 = 0.9;
 /// One-sided error probability of the answer about an objective.
 const LEVEL: f64 = 0.025;
 
@@ -76,7 +73,7 @@ pub struct StepGoodput {
 pub struct StepObjective {
     /// The objective, as given.
     pub slo: String,
-    /// The answer about this objective alone.
+    /// The answer about this objective alone. Saturated steps miss it, and that of invalid ones is open.
     pub answer: Answer,
     /// Number of requests, streams or gaps that count.
     pub counted: u64,
@@ -99,7 +96,7 @@ pub struct SweepStep {
     pub reason: Option<String>,
     /// Planned requests per second, which vary with random spacing.
     pub offered_per_second: Option<f64>,
-    /// Answers per second.
+    /// Answers per second of the schedule, or until the last answer if the step is saturated.
     pub answered_per_second: Option<f64>,
     /// Output tokens of complete answers per second; `None` if some were not counted.
     pub output_tokens_per_second: Option<f64>,
@@ -123,17 +120,14 @@ impl SweepStep {
         rows: Option<&StreamRows>,
         objectives: &[Objective],
     ) -> SweepStep {
-        let throughput = Throughput::of(run, findings);
-        let is_saturated =
-            throughput.is_behind || findings.verdict.has(crate::verdict::code::SATURATED) || backlog_grew(run);
-        let (state, reason) = state(&findings.verdict, is_saturated, &throughput);
-        let answered = throughput.answered;
+        let state = state(&findings.verdict, is_saturated(run, findings));
+        let answered = answered_per_second(run, findings, state);
         SweepStep {
             rate: per_second,
             requests: run.snapshot.tally.planned,
             errors: errors(run),
             state,
-            reason,
+            reason: reason(&findings.verdict, state, answered),
             offered_per_second: findings.offered_per_second,
             answered_per_second: answered,
             output_tokens_per_second: answered.and_then(|answered| output_tokens_per_second(run, answered)),
@@ -151,52 +145,49 @@ impl SweepStep {
     }
 }
 
-/// Answers per second of a step.
-struct Throughput {
-    answered: Option<f64>,
-    /// True if requests piled up at the end of the step, and their answers took long.
-    is_behind: bool,
+/// Returns true if the run's verdict says so, or if a backlog grew in which requests waited the longer, the later they
+/// were due. Answers that merely come after the end of the schedule are no sign of it.
+fn is_saturated(run: &Run, findings: &Findings) -> bool {
+    findings.verdict.has(crate::verdict::code::SATURATED)
+        || ((backlog_grew(run) || backlog::keeps_rising(run)) && backlog::later_are_slower(run))
 }
 
-impl Throughput {
-    /// Answers that came after the schedule count until the last one if many requests had no answer at its end.
-    fn of(run: &Run, findings: &Findings) -> Throughput {
-        let tally = &run.snapshot.tally;
-        let last = run.snapshot.seconds.iter().rposition(|row| row.planned > 0).map_or(0, |last| last + 1);
-        let ended: u64 = run.snapshot.seconds[..last].iter().map(|row| row.completed + row.failed).sum();
-        let waiting = tally.planned.saturating_sub(ended) as f64 / tally.planned.max(1) as f64;
-        let met = findings.throughput_per_second;
-        if waiting <= WAITING_SHARE {
-            return Throughput { answered: met, is_behind: false };
+/// Returns the answers per second of the schedule, however late they came. Those of a service that fell behind count
+/// until the last one.
+fn answered_per_second(run: &Run, findings: &Findings, state: StepState) -> Option<f64> {
+    match state {
+        StepState::Saturated => {
+            throughput::answered_per_second_until_the_last(run, every_arrival(&run.snapshot).as_deref())
         }
-        let answered = throughput::answered_per_second_until_the_last(run, every_arrival(&run.snapshot).as_deref());
-        let is_behind = answered.zip(met).is_some_and(|(answered, met)| answered < met * KEPT_UP_SHARE);
-        Throughput { answered, is_behind }
+        _ => findings.throughput_per_second,
     }
 }
 
-fn state(verdict: &Verdict, is_saturated: bool, throughput: &Throughput) -> (StepState, Option<String>) {
+fn state(verdict: &Verdict, is_saturated: bool) -> StepState {
     let effects = LoadEffects::from_verdict(verdict);
     let by_generator = effects.unknown || effects.lower_load || effects.bursts;
-    let state = match verdict.state {
+    match verdict.state {
         _ if by_generator => StepState::GeneratorLimit,
         _ if is_saturated => StepState::Saturated,
         VerdictState::Valid => StepState::Valid,
         VerdictState::Suspect => StepState::Suspect,
         VerdictState::Invalid => StepState::Invalid,
-    };
+    }
+}
+
+fn reason(verdict: &Verdict, state: StepState, answered: Option<f64>) -> Option<String> {
     let told = |code: Option<&str>| {
         let of = verdict.reasons.iter().find(|reason| code.is_none_or(|code| reason.code == code));
         of.map(|reason| reason.message.clone())
     };
-    let reason = match (state, throughput.answered) {
-        (StepState::Valid, _) => None,
-        (StepState::Saturated, Some(answered)) => told(Some(crate::verdict::code::SATURATED)).or_else(|| {
-            Some(format!("the backlog kept growing: the service answered {} until its last answer", rate(answered)))
+    match state {
+        StepState::Valid => None,
+        StepState::Saturated => told(Some(crate::verdict::code::SATURATED)).or_else(|| {
+            let until = |answered| format!(": the service answered {} until its last answer", rate(answered));
+            Some(format!("the backlog kept growing{}", answered.map_or(String::new(), until)))
         }),
         _ => told(None),
-    };
-    (state, reason)
+    }
 }
 
 /// Returns true if the backlog kept growing in a part of the run, as the detector during a run sees it.
@@ -242,7 +233,13 @@ fn judged(
     let mut judge = ProbeJudge::new(objectives, &trial);
     let samples = objectives.iter().map(|objective| objective.sample(run, rows)).collect();
     let _ = judge.look(ProbeState { elapsed: length, samples, backlog_grows: false });
-    let answer = |answer: Answer| if state == StepState::GeneratorLimit { Answer::GeneratorLimit } else { answer };
+    let answer = |answer: Answer| match state {
+        StepState::GeneratorLimit => Answer::GeneratorLimit,
+        // Its times grow with the length of the step, so that it meets nothing for long.
+        StepState::Saturated => Answer::Misses,
+        StepState::Invalid => Answer::Open,
+        StepState::Valid | StepState::Suspect => answer,
+    };
     let each = objectives.iter().zip(judge.each_objective());
     each.map(|(objective, evidence)| StepObjective {
         slo: objective.to_string(),

@@ -12,9 +12,13 @@ fn step(rate: u32, objectives: &[&str]) -> SweepStep {
 }
 
 fn step_of(rate: u32, seconds: u32, objectives: &[&str]) -> SweepStep {
+    step_with("baseline = \"10ms\"\nconcurrency = 5\n", rate, (seconds, 1), objectives)
+}
+
+fn step_with(service: &str, rate: u32, (seconds, seed): (u32, u32), objectives: &[&str]) -> SweepStep {
     let text = format!(
-        "name = \"pool\"\nabout = \"five at a time\"\n[service]\nbaseline = \"10ms\"\nconcurrency = 5\n\
-         [workload]\nrate = {rate}\nspacing = \"poisson\"\nduration = \"{seconds}s\"\ndrain = \"300s\"\n"
+        "name = \"pool\"\nabout = \"a service\"\n[service]\n{service}[workload]\nrate = {rate}\n\
+         spacing = \"poisson\"\nseed = {seed}\nduration = \"{seconds}s\"\ndrain = \"300s\"\n"
     );
     let run = simulate(&Scenario::parse(&text, "test").expect("a scenario"), SimOptions::default()).expect("a run");
     let objectives: Vec<Objective> = objectives.iter().map(|text| text.parse().expect("an objective")).collect();
@@ -63,6 +67,40 @@ fn a_short_step_above_the_capacity_does_not_claim_the_offered_rate() {
     assert!(short.answered_per_second.is_some_and(|answered| (480.0..515.0).contains(&answered)), "{short:?}");
 }
 
+/// Answers from a fraction of a second to more than ten pile up until the first ones end, and come long after the step.
+#[test]
+fn a_service_whose_answers_differ_in_length_is_not_saturated() {
+    for seed in 1..=10 {
+        for (rate, seconds) in [(10, 10), (20, 15), (20, 30), (50, 30), (50, 60)] {
+            let service = format!("baseline = \"3s\"\nvariation = \"exponential\"\nseed = {seed}\n");
+            let step = step_with(&service, rate, (seconds, seed), &[]);
+            assert_ne!(step.state, StepState::Saturated, "{rate}/s, {seconds} s, seed {seed}: {step:?}");
+            assert_eq!(step.answered_per_second, step.offered_per_second, "every request is answered");
+        }
+    }
+}
+
+/// The same answers in too few places: at most 20/s.
+#[test]
+fn too_few_places_for_answers_that_differ_in_length_are_saturated() {
+    for seed in 1..=10 {
+        let service = format!("baseline = \"1s\"\nvariation = \"exponential\"\nconcurrency = 20\nseed = {seed}\n");
+        for (rate, seconds) in [(40, 10), (30, 30)] {
+            let step = step_with(&service, rate, (seconds, seed), &[]);
+            assert_eq!(step.state, StepState::Saturated, "{rate}/s, {seconds} s, seed {seed}: {step:?}");
+            assert!(step.answered_per_second < step.offered_per_second.map(|offered| offered * 0.9), "{step:?}");
+        }
+    }
+}
+
+/// However lenient it is: a longer step would miss it.
+#[test]
+fn a_saturated_rate_misses_every_objective() {
+    let slo = "p99 < 1000s";
+    let steps: Vec<SweepStep> = [100, 800].map(|rate| step(rate, &[slo])).into();
+    assert_eq!(sweep(steps).limits_of(slo), (Some(100.0), Some(800.0)));
+}
+
 #[test]
 fn an_objective_is_met_up_to_a_rate_and_missed_from_another_on() {
     let slo = "p99 < 50ms";
@@ -72,15 +110,17 @@ fn an_objective_is_met_up_to_a_rate_and_missed_from_another_on() {
     assert_eq!(sweep(steps).limits_of(slo), (Some(400.0), Some(800.0)));
 }
 
-/// A rate that met above one that missed proves nothing.
+/// A rate that met above one that did not proves nothing.
 #[test]
-fn what_is_above_a_missed_rate_does_not_count() {
+fn what_is_above_a_rate_that_did_not_meet_does_not_count() {
     let slo = "p99 < 50ms";
     let mut steps: Vec<SweepStep> = [100, 200, 400].map(|rate| step(rate, &[slo])).into();
     steps[1].objectives[0].answer = Answer::Misses;
     assert_eq!(sweep(steps.clone()).limits_of(slo), (Some(100.0), Some(200.0)));
     steps[1].objectives[0].answer = Answer::Open;
-    assert_eq!(sweep(steps).limits_of(slo), (Some(400.0), None));
+    assert_eq!(sweep(steps.clone()).limits_of(slo), (Some(100.0), None));
+    steps[0].objectives[0].answer = Answer::Open;
+    assert_eq!(sweep(steps).limits_of(slo), (None, None));
 }
 
 #[test]

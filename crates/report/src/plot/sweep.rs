@@ -10,7 +10,7 @@ use super::scale::{AxisScale, linear_ticks};
 use super::sheet::{Sheet, Swatch, heading, time_axis};
 use super::svg::{Rect, Svg};
 use crate::number::quantile_name;
-use crate::sweep::{SweepReport, Throughput, time_label};
+use crate::sweep::{SweepReport, Throughput, measured, time_label};
 
 /// Quantiles of a single sweep. Of several sweeps only the one of the table is drawn.
 const QUANTILES: [(f64, SeriesStyle); 3] = [(0.5, SeriesStyle::P50), (0.9, SeriesStyle::P90), (0.99, SeriesStyle::P99)];
@@ -109,7 +109,7 @@ fn curves(named: &[(String, &Sweep)], time: &str, q: f64, throughput: Throughput
 }
 
 fn point(step: &SweepStep, time: &str, q: f64, throughput: Throughput) -> Option<Point> {
-    let StepQuantile { value_ns, low_ns, high_ns, .. } = *step.quantile(time, q)?;
+    let StepQuantile { value_ns, low_ns, high_ns, .. } = *measured(step, time, q)?;
     let above_zero = |ns: u64| ns.max(1) as f64;
     Some(Point {
         throughput: throughput.of(step)?,
@@ -134,19 +134,26 @@ fn times_axis(curves: &[Curve]) -> Axis {
     time_axis("", low.max(lowest / WIDEST), high.min(highest * WIDEST))
 }
 
+/// Returns the ends of the interval of a point. One that is open upwards reaches the frame.
+fn interval(frame: &Frame, point: &Point) -> Vec<(f64, f64)> {
+    let x = frame.x(point.throughput);
+    let top = match (point.low_ns, point.high_ns) {
+        (_, Some(high)) => frame.y(high),
+        (Some(_), None) => frame.inner.y,
+        (None, None) => frame.y(point.time_ns),
+    };
+    vec![(x, frame.y(point.low_ns.unwrap_or(point.time_ns))), (x, top)]
+}
+
 fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
     let place = |point: &Point| (frame.x(point.throughput), frame.y(point.time_ns));
-    let interval = |point: &Point| {
-        let x = frame.x(point.throughput);
-        [point.low_ns, point.high_ns].map(|end| (x, frame.y(end.unwrap_or(point.time_ns)))).to_vec()
-    };
     let cross = |point: &Point| {
         let (x, y) = place(point);
         [[(x - CROSS, y - CROSS), (x + CROSS, y + CROSS)], [(x - CROSS, y + CROSS), (x + CROSS, y - CROSS)]]
             .map(|line| line.to_vec())
     };
     let (saturated, others): (Vec<&Point>, Vec<&Point>) = curve.points.iter().partition(|point| point.is_saturated);
-    svg.series(&curve.points.iter().map(interval).collect::<Vec<_>>(), curve.look, 1.5);
+    svg.series(&curve.points.iter().map(|point| interval(frame, point)).collect::<Vec<_>>(), curve.look, 1.5);
     svg.series(&[curve.points.iter().map(place).collect()], curve.look, 2.0);
     svg.series(&others.iter().map(|point| vec![place(point)]).collect::<Vec<_>>(), curve.look, 9.0);
     svg.series(&saturated.iter().flat_map(|point| cross(point)).collect::<Vec<_>>(), curve.look, 3.0);
@@ -168,6 +175,32 @@ mod tests {
         both.beside = vec![("elsewhere".to_owned(), both.sweep.clone())];
         let both = sweep_curves(&both);
         assert!(both.svg().contains("p99 swept") && both.svg().contains("p99 elsewhere"), "{}", both.svg());
+    }
+
+    #[test]
+    fn bounds_and_invalid_rates_are_not_points() {
+        let drawn =
+            |report: &SweepReport| curves(&report.named(), "ttft", 0.99, Throughput::OutputTokens)[2].points.len();
+        let mut report = report();
+        assert_eq!(drawn(&report), 3);
+        report.sweep.steps[2].times[0].quantiles[2].at_least = true;
+        assert_eq!(drawn(&report), 2);
+        report.sweep.steps[0].state = StepState::Invalid;
+        assert_eq!(drawn(&report), 1);
+    }
+
+    #[test]
+    fn an_interval_that_is_open_upwards_reaches_the_frame() {
+        let mut report = report();
+        let before = sweep_curves(&report).svg().to_owned();
+        report.sweep.steps[0].times[0].quantiles[2].high_ns = None;
+        assert_ne!(sweep_curves(&report).svg(), before);
+        let point = |high_ns| Point { throughput: 1.0, time_ns: 2.0, low_ns: Some(1.0), high_ns, is_saturated: false };
+        let inner = Rect { x: 0.0, y: 7.0, width: 100.0, height: 100.0 };
+        let axis = || Axis::new("", AxisScale::Linear { from: 0.0, to: 10.0 }, Vec::new());
+        let frame = Frame::around(inner, axis(), axis());
+        assert_eq!(interval(&frame, &point(None))[1], (10.0, 7.0));
+        assert_eq!(interval(&frame, &point(Some(5.0)))[1], (10.0, 57.0));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Question of a search: the checked arguments of `truetail capacity`, with defaults.
 
+use std::fmt::Display;
+
 use truetail_analysis::capacity::{Objective, SearchLimits};
 use truetail_analysis::gates::{Gate, Slo};
 use truetail_engine::Plan;
@@ -14,13 +16,13 @@ use truetail_study::capacity::Question;
 
 use clap::ValueEnum;
 
-use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
+use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES, PROMPTS};
 use crate::args::gates::empty_goodput;
 use crate::args::run::{RunArgs, SpacingName};
-use crate::args::run_options::given_in_run;
+use crate::args::run_options::{Given, given_in_run};
 use crate::args::slo::SearchSlo;
 use crate::args::{CliAction, Command, parse};
-use crate::error::{Result, usage_error};
+use crate::error::{CliError, Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, Trial, resolve};
@@ -81,6 +83,9 @@ impl Asked {
         let limits = limits(&args, &objectives, max_time)?;
         let run_args = run_args(&args, &objectives)?;
         let is_llm = run_args.streams.reads_llm();
+        if let Some(each) = args.slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)) && !is_llm) {
+            return Err(llm_is_needed(each));
+        }
         refuse_once(run_args.feed, "capacity")?;
         let target = command_line::for_run(&run_args);
         let typed = command_line::for_capacity(&args.typed.words, &run_args);
@@ -169,7 +174,7 @@ fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Res
     let needs_llm = objectives.iter().find(|objective| objective.is_about_llm() && !is_llm);
     let needs_streams = objectives.iter().find(|objective| objective.is_about_streams() && !is_llm && !is_stream);
     match (needs_llm, needs_streams) {
-        (Some(objective), _) => Err(usage_error(format!("'{objective}' needs --llm, such as --llm openai-chat"))),
+        (Some(objective), _) => Err(llm_is_needed(objective)),
         (None, Some(objective)) => {
             Err(usage_error(format!("'{objective}' needs --stream sse, --stream chunks or --llm")))
         }
@@ -177,10 +182,14 @@ fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Res
     }
 }
 
+fn llm_is_needed(objective: impl Display) -> CliError {
+    usage_error(format!("'{objective}' needs --llm, such as --llm openai-chat"))
+}
+
 /// Returns the objectives that each request must meet to count in goodput, as words. A search needs them for goodput
 /// only; a sweep of a language model shows goodput whenever they are known.
 fn of_each_request(args: &CapacityArgs, objectives: &[Objective]) -> Vec<String> {
-    let is_shown = args.sweep.sweep.is_some() && args.reading.llm.is_some();
+    let is_shown = args.sweep.sweep.is_some() && reads_llm(args);
     if !is_shown && !objectives.iter().any(Objective::is_about_goodput) {
         return Vec::new();
     }
@@ -190,6 +199,14 @@ fn of_each_request(args: &CapacityArgs, objectives: &[Objective]) -> Vec<String>
         true => objectives.iter().filter_map(Objective::for_each_request).collect(),
         false => given,
     }
+}
+
+fn reads_llm(args: &CapacityArgs) -> bool {
+    let is_given = |given: &Given| ["llm", "llm-dialect"].iter().any(|name| given.contains_key(*name));
+    let reading = &args.reading;
+    reading.llm.is_some()
+        || reading.llm_dialect.is_some()
+        || given_in_run(&args.run_options).is_ok_and(|of| is_given(&of))
 }
 
 fn gate(objective: &Objective) -> Option<Gate> {
@@ -253,6 +270,10 @@ fn value_name(value: Option<&impl ValueEnum>) -> Option<String> {
 /// Refuses options that the search sets itself, or that have no effect in it.
 fn refuse_load(words: &[String]) -> Result<()> {
     match given_in_run(words)?.keys().find(|name| NOT_FOR_PROBES.contains(&name.as_str())) {
+        Some(name) if name == PROMPTS => Err(usage_error(
+            "--prompts has no place in a search or a sweep: its probes would repeat a few prompts, which a cache may \
+             answer; leave it out",
+        )),
         Some(name) => Err(usage_error(format!("--{name} has no meaning in the requests of a search; leave it out"))),
         None => Ok(()),
     }
