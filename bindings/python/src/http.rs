@@ -95,6 +95,9 @@ impl HttpRun {
         if connection_per_session && request.closes_connections() {
             return Err(value_error("connection_per_session", "it contradicts keepalive=False; give one of them"));
         }
+        if channel.is_meant() {
+            streams.refuse_slo_without_llm()?;
+        }
         let over_http = (!channel.is_meant()).then(|| streams.options()).transpose()?.flatten();
         let (target, options) = match channel.is_meant() {
             true => channel.resolve(py).map(|(target, options)| (target, Some(options)))?,

@@ -67,6 +67,14 @@ impl StreamArguments<'_> {
         options.with_end_mark(self.end_mark.clone()).map(Some).map_err(|problem| value_error("end_mark", problem))
     }
 
+    /// Refuses objectives of each request if answers are not those of a language model.
+    pub(crate) fn refuse_slo_without_llm(&self) -> PyResult<()> {
+        match self.slo_of_each_request().is_empty() || self.llm.is_some() {
+            true => Ok(()),
+            false => Err(value_error("slo", "it is about answers of language models; add llm='openai-chat'")),
+        }
+    }
+
     fn refuse_contradictions(&self, kind: Option<StreamKind>) -> PyResult<()> {
         let of_streams = [
             ("stall", self.stall.is_some()),
@@ -77,9 +85,7 @@ impl StreamArguments<'_> {
         if let Some((name, _)) = given.filter(|_| kind.is_none() && self.llm.is_none()) {
             return Err(value_error(name, "it is about streams; add stream='sse', stream='chunks' or llm"));
         }
-        if !self.slo_of_each_request().is_empty() && self.llm.is_none() {
-            return Err(value_error("slo", "it is about answers of language models; add llm='openai-chat'"));
-        }
+        self.refuse_slo_without_llm()?;
         if kind == Some(StreamKind::Chunks) && (self.llm.is_some() || self.end_mark.is_some()) {
             let name = if self.llm.is_some() { "llm" } else { "end_mark" };
             return Err(value_error(name, "it is about server-sent events, and contradicts stream='chunks'"));

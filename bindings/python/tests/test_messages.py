@@ -179,6 +179,7 @@ def test_pushes_are_a_stream_with_delays(tmp_path: Path) -> None:
         ({"framing": "line", "clock_bound": []}, "clock_bound: expected a time"),
         ({"framing": "line", "data": b"a", "data_hex": "00"}, "data_hex: it contradicts data"),
         ({"framing": "line", "data": "a", "data_hex": "00"}, "data_hex and data contradict each other"),
+        ({"framing": "line", "slo": ["ttft < 500ms"]}, "slo: it is about answers of language models; add llm='openai-chat'"),
         ({"framing": "line", "stall": "1s"}, "stall is about streams; add stream='sse', stream='chunks' or llm, or subscribe on a channel"),
         ({"framing": "line", "deadline": "1s"}, "deadline is for gRPC; write a URL such as grpc://"),
         ({"url": "tcp://127.0.0.1", "framing": "line"}, "'tcp://127.0.0.1' is"),

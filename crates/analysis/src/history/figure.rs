@@ -115,6 +115,14 @@ impl HistoryFigure {
         }
     }
 
+    /// Returns the loss if values changed by this ratio: the share by which a time grew, or the rate of tokens fell.
+    pub(super) fn loss(self, ratio: f64) -> f64 {
+        match self {
+            HistoryFigure::ResponseTime(_) | HistoryFigure::StreamTime(..) => ratio - 1.0,
+            HistoryFigure::OutputTokens => 1.0 - 1.0 / ratio,
+        }
+    }
+
     /// Returns the percentile, in (0, 1), if the figure is one.
     pub fn q(self) -> Option<f64> {
         match self {

@@ -72,24 +72,25 @@ impl HistoryGate {
             state,
             value_ns: None,
             limit_ns: None,
-            value: ratio.map(|ratio| ratio - 1.0),
+            value: ratio.map(|ratio| self.figure.loss(ratio)),
             limit: Some(self.share),
             message,
         }
     }
 
     fn judge_levels(&self, found: &PercentileHistory) -> (GateState, Option<f64>, String) {
-        let shown = format!("a shift of {:.1} % would show within 5 runs", found.smallest_shown * 100.0);
+        let smallest_shown = self.figure.loss(1.0 + found.smallest_shown);
+        let shown = format!("a shift of {:.1} % would show within 5 runs", smallest_shown * 100.0);
         let (newest, before) = found.levels.split_last().expect("points have a level");
         let Some(fastest) = before.iter().min_by(|a, b| a.value.total_cmp(&b.value)) else {
-            let is_fine = found.smallest_shown <= self.share;
+            let is_fine = smallest_shown <= self.share;
             let state = if is_fine { GateState::Holds } else { GateState::Open };
             let help = if is_fine { "" } else { "; longer runs would show smaller ones" };
             return (state, Some(1.0), format!("no change found; {shown}{help}"));
         };
         let (low, high) = newest.ratio_to(fastest);
-        let limit = (1.0 + self.share).ln();
-        let state = match (low > limit, high > limit) {
+        let is_beyond = |logarithm: f64| self.figure.loss(logarithm.exp()) > self.share;
+        let state = match (is_beyond(low), is_beyond(high)) {
             (true, _) => GateState::Fails,
             (false, true) => GateState::Open,
             (false, false) => GateState::Holds,
@@ -99,7 +100,7 @@ impl HistoryGate {
     }
 }
 
-/// Formats `+15.2 % (+13.1 … +17.4 %)`. Fewer tokens are a loss.
+/// Formats `+15.2 % (+13.1 … +17.4 %)`; of output tokens the change of their rate, which falls.
 fn change(figure: HistoryFigure, newest: &Level, other: &Level) -> String {
     let percent = |logarithm: f64| logarithm.exp_m1() * 100.0;
     let middle = newest.value - other.value;
@@ -113,6 +114,31 @@ fn change(figure: HistoryFigure, newest: &Level, other: &Level) -> String {
 mod tests {
     use super::*;
     use crate::StreamMetric;
+
+    #[test]
+    fn the_rate_of_output_tokens_is_judged() {
+        let gate: HistoryGate = "output-tokens slower than 5%".parse().expect("a condition");
+        let level = |value: f64, points| Level { points, value, without_generator: value, error: 1e-9 };
+        let judged = |rate: f64| {
+            let found = PercentileHistory {
+                figure: HistoryFigure::OutputTokens,
+                runs: (0..12).collect(),
+                points: Vec::new(),
+                levels: vec![level(0.0, 0..6), level(-rate.ln(), 6..12)],
+                changes: Vec::new(),
+                smallest_shown: 0.01,
+            };
+            gate.judge_levels(&found)
+        };
+        let (state, ratio, message) = judged(0.951);
+        assert_eq!(state, GateState::Holds, "the time per token grew by 5.2 %");
+        assert!((HistoryFigure::OutputTokens.loss(ratio.expect("a ratio")) - 0.049).abs() < 1e-9);
+        assert!(message.starts_with("-4.9 % (-4.9 … -4.9 %)"), "{message}");
+        let (state, _, message) = judged(0.949);
+        assert_eq!(state, GateState::Fails);
+        assert!(message.starts_with("-5.1 %"), "{message}");
+        assert_eq!(judged(1.2).0, GateState::Holds);
+    }
 
     #[test]
     fn a_condition_names_a_percentile_and_a_share() {

@@ -38,11 +38,16 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
     target_of(args, ask)
 }
 
-/// Refuses `--prompts` if no request has a place for a prompt.
+/// Refuses `--prompts` if a request has no place for a prompt. Each answer is compared with the lengths of its row.
 fn refuse_without_prompt(args: &RunArgs, specs: &[TargetSpec]) -> Result<()> {
     let has_prompt = |spec: &TargetSpec| placeholders(&spec.body).any(|found| found.name == "prompt");
-    if args.prompts.is_none() || specs.iter().any(has_prompt) {
+    let Some(without) = specs.iter().find(|spec| !has_prompt(spec)).filter(|_| args.prompts.is_some()) else {
         return Ok(());
+    };
+    if specs.iter().any(has_prompt) {
+        let what = "--prompts: the body of this target has no place for the prompt, and others have one; write {{prompt}} in each, \
+                    because the answers are compared with the lengths of their prompts";
+        return Err(wrong(without.location.invalid(what)));
     }
     Err(usage_error(
         "--prompts: no body has a place for the prompt; write {{prompt}}, and {{output_tokens}} as the limit of the answer, such \

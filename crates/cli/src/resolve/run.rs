@@ -118,14 +118,23 @@ pub(crate) struct RunFiles {
 
 /// Checks the arguments, reads the files that they name, resolves the hosts, and raises the limit on open files. For a
 /// gRPC call without a schema file, asks the server for its schema.
-pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
+pub(crate) fn resolve(args: RunArgs) -> Result<ResolvedRun> {
+    resolved(args, true)
+}
+
+/// Resolves arguments like [`resolve`], to find mistakes only: sends no request, so a load of `--prompts` has one row.
+pub(crate) fn check(args: RunArgs) -> Result<ResolvedRun> {
+    resolved(args, false)
+}
+
+fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     let labels = RunLabels::new(&args.labels, command_line::for_run(&args));
     let script = ReadScript::read(&mut args)?;
     let guided = script.as_ref().and_then(ReadScript::guided);
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
     let made_prompts = prompts::prepare(&mut args)?;
-    let of_api = recognise::recognise(&mut args)?;
+    let of_api = if asks { recognise::recognise(&mut args)? } else { None };
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
     let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
@@ -145,7 +154,11 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
         &args.streams,
         made_by.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option),
     )?;
-    let of_prompts = made_prompts.map(|made| prompts::make(&mut args, &made, &workload)).transpose()?;
+    let has_one_row = made_prompts.is_some() && !asks;
+    let of_prompts = match made_prompts {
+        Some(made) if asks => Some(prompts::make(&mut args, &made, &workload)?),
+        _ => None,
+    };
     let mut called = None;
     let mut target = match (&flows, &replay, guided) {
         (Some(flows), ..) => request::for_flows(&args, flows)?,
@@ -166,6 +179,7 @@ pub(crate) fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
     messages::read_pushes(&mut args);
     tls::secure(&mut target, &args)?;
     let rows = script.as_ref().and_then(ReadScript::rows).unwrap_or_else(|| target.requests().rows());
+    let rows = if has_one_row { u32::MAX } else { rows };
     let of_rows = rows::use_up(&args, rows, flows.is_some() || guided.is_some(), &mut workload)?;
     let led_by_script = guided.map(|guided| guided.name().to_owned());
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;

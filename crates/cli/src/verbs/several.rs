@@ -54,7 +54,7 @@ fn check(runs: &[(String, RunArgs)]) -> Result<()> {
         Baseline::resolve(run.baseline.clone(), run.out.as_deref(), &run.gates.per_request()).map_err(of_run)?;
         let mut stood_in = run.clone();
         setup::stand_in(&mut stood_in).map_err(of_run)?;
-        let resolved = resolve::run::resolve(stood_in).map_err(of_run)?;
+        let resolved = resolve::run::check(stood_in).map_err(of_run)?;
         OutputFolder::check(&resolved.save_to).map_err(of_run)?;
         for (option, file) in [("--junit", &run.gates.junit), ("--markdown", &run.gates.markdown)] {
             file.as_deref().map_or(Ok(()), |file| check_place(option, file)).map_err(of_run)?;

@@ -114,8 +114,36 @@ fn auto_and_prompts_go_together() {
 }
 
 #[test]
+fn runs_in_turn_are_checked_without_a_request() {
+    let (url, bodies) = answering(counting);
+    let dir = TestDir::new();
+    let run = |name: &str, prompts: &str| {
+        format!("[run.{name}]\nurl = \"{url}\"\nllm = \"auto\"\ndata = '{BODY}'\nprompts = \"{prompts}\"\n")
+    };
+    let fine = "synthetic:input=100,output=2";
+    let file = |second: &str| {
+        let runs = [run("first", fine), run("second", second)].concat();
+        dir.file(
+            "truetail.toml",
+            &format!("[shared]\nrate = 100\nrequests = 10\nfeed = \"once\"\nquiet = true\n\n{runs}"),
+        );
+    };
+    file("sharegpt");
+    let output = dir.truetail(&["run", "--all", "--no-save"]);
+    assert!(output.code == Some(2) && output.stderr.contains("'sharegpt' makes no prompts"), "{output:?}");
+    assert_eq!(bodies.try_iter().count(), 0, "the check sends nothing");
+    file(fine);
+    let output = dir.truetail(&["run", "--all", "--no-save"]);
+    assert!(output.stdout.contains("Run 2 of 2: second"), "{output:?}");
+    assert!(bodies.try_iter().count() > 20);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_in_one_line() {
     let dir = TestDir::new();
+    dir.file("with.json", BODY);
+    dir.file("targets.txt", "POST http://127.0.0.1:9/\n@with.json\n\nPOST http://127.0.0.1:9/\n@without.json\n");
+    dir.file("without.json", "{}");
     dir.file("rows.csv", "prompt\na\n");
     dir.file("lengths.txt", "7\nmany\n");
     let refusing =
@@ -132,6 +160,11 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         (&[url, "--llm", "ollama", "--data", BODY, "--prompts", fine, "--data-from", "rows.csv"], 2, "leave one out"),
         (&[url, "--data", BODY, "--prompts", fine], 2, "add --llm openai-chat"),
         (&[url, "--llm", "ollama", "--data", "{}", "--prompts", fine], 2, "no body has a place for the prompt"),
+        (
+            &["--targets", "targets.txt", "--llm", "ollama", "--prompts", fine],
+            2,
+            "targets.txt:4: --prompts: the body of this target has no place for the prompt",
+        ),
         (
             &[url, "--llm", "ollama", "--data", BODY, "--prompts", "synthetic:input=file:lengths.txt,output=1"],
             2,

@@ -5,6 +5,7 @@ use std::fmt;
 use truetail_run::{DialectFile, StreamKind};
 
 use super::path::Node;
+use super::wanted::Wanted;
 
 /// Limit on the paths of content.
 pub(super) const MAX_TEXTS: usize = 16;
@@ -41,7 +42,7 @@ pub(super) struct Endings {
     /// Conditions that are errors.
     pub(super) errors: u64,
     /// Reasons that are errors.
-    pub(super) error_reasons: Vec<String>,
+    pub(super) error_reasons: Vec<Wanted>,
 }
 
 /// A place of content.
@@ -52,6 +53,10 @@ pub(super) struct TextRule {
     pub(super) is_reasoning: bool,
     /// Conditions of which one must hold; 0 for none.
     pub(super) when: u64,
+    /// Number of segments that lead to the list item for which the conditions hold; 0 if that is the event.
+    pub(super) item: usize,
+    /// No other rule of the path is decided before.
+    pub(super) is_first: bool,
 }
 
 /// Places of the counts.

@@ -1,6 +1,7 @@
 //! The file of a dialect in TOML.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -11,6 +12,7 @@ use super::description::{
     DescribedDialect, Endings, MAX_CONDITIONS, MAX_NUMBERS, MAX_TEXTS, Sum, TextRule, UsageRules,
 };
 use super::path::{self, Node, Segment, Use};
+use super::wanted::Wanted;
 
 /// Limit on the bytes of a file.
 pub(super) const MAX_FILE_BYTES: usize = 64 * 1024;
@@ -46,6 +48,12 @@ struct Reader<'t> {
     text_paths: Vec<Vec<Segment>>,
     numbers: usize,
     conditions: usize,
+}
+
+/// A condition with its number.
+struct Condition {
+    number: usize,
+    path: Vec<Segment>,
 }
 
 impl DescribedDialect {
@@ -103,10 +111,10 @@ impl<'t> Reader<'t> {
             "finish" => self.each_path(name, value, Use::Finish)?,
             "finish-errors" => {
                 self.dialect.endings.error_reasons =
-                    self.texts(name, value)?.into_iter().map(|(_, text)| text).collect();
+                    self.texts(name, value)?.iter().map(|(_, text)| Wanted::new(text)).collect();
             }
-            "end" => self.dialect.endings.ends = self.conditions(name, value)?,
-            "error" => self.dialect.endings.errors = self.conditions(name, value)?,
+            "end" => self.dialect.endings.ends = any_of(&self.conditions(name, value)?),
+            "error" => self.dialect.endings.errors = any_of(&self.conditions(name, value)?),
             "end-mark" => {
                 let mark = value.get_ref().as_str().filter(|mark| !mark.trim_ascii().is_empty());
                 let help = "write the data of the event that ends an answer, such as \"[DONE]\"";
@@ -132,7 +140,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Checks what several keys say together.
-    fn end(self, document: &DeTable<'t>) -> Result<DescribedDialect, TomlError> {
+    fn end(mut self, document: &DeTable<'t>) -> Result<DescribedDialect, TomlError> {
+        self.decide();
         let dialect = self.dialect;
         let has = |name: &str| document.keys().any(|key| key.get_ref() == name);
         if dialect.texts.is_empty() {
@@ -156,6 +165,18 @@ impl<'t> Reader<'t> {
             nodes.extend(node.children());
         }
         Ok(dialect)
+    }
+
+    /// Notes at each node which rules are decided there.
+    fn decide(&mut self) {
+        let DescribedDialect { texts, root, .. } = &mut self.dialect;
+        for number in 0..texts.len() {
+            let rule = texts[number];
+            texts[number].is_first = texts.iter().all(|other| other.path != rule.path || other.item <= rule.item);
+            let decided = &mut root.enter(&self.text_paths[rule.path][..rule.item]).decided;
+            decided.rules |= 1 << number;
+            decided.conditions |= rule.when;
+        }
     }
 
     fn choice(&mut self, name: &str, value: &Value<'t>) -> Result<(), TomlError> {
@@ -182,18 +203,20 @@ impl<'t> Reader<'t> {
         };
         for one in all {
             let (path, when) = match one.get_ref() {
-                DeValue::String(path) => ((one.span().start, path.clone().into_owned()), 0),
+                DeValue::String(path) => ((one.span().start, path.clone().into_owned()), Vec::new()),
                 DeValue::Table(table) => self.rule_with_condition(name, one, table)?,
                 _ => return Err(self.wrong(name, one, "write a path, or { path = \"…\", when = \"PATH == VALUE\" }")),
             };
             let path = self.path(name, path.0, &path.1)?;
             let number = self.text_paths.iter().position(|known| *known == path).unwrap_or(self.text_paths.len());
-            if self.dialect.texts.len() == MAX_TEXTS {
-                return Err(self.wrong(name, one, &format!("at most {MAX_TEXTS} paths of content are read")));
+            for (item, when) in by_item(&path, &when) {
+                if self.dialect.texts.len() == MAX_TEXTS {
+                    return Err(self.wrong(name, one, &format!("at most {MAX_TEXTS} paths of content are read")));
+                }
+                let rule = self.dialect.texts.len();
+                self.dialect.root.enter(&path).uses.push(Use::Text(rule));
+                self.dialect.texts.push(TextRule { path: number, is_reasoning, when, item, is_first: true });
             }
-            let rule = self.dialect.texts.len();
-            self.dialect.root.enter(&path).uses.push(Use::Text(rule));
-            self.dialect.texts.push(TextRule { path: number, is_reasoning, when });
             if number == self.text_paths.len() {
                 self.text_paths.push(path);
             }
@@ -206,9 +229,9 @@ impl<'t> Reader<'t> {
         name: &str,
         rule: &Value<'t>,
         table: &DeTable<'t>,
-    ) -> Result<((usize, String), u64), TomlError> {
+    ) -> Result<((usize, String), Vec<Condition>), TomlError> {
         let mut path = None;
-        let mut when = 0;
+        let mut when = Vec::new();
         for (key, value) in in_order(table) {
             match key.get_ref().as_ref() {
                 "path" => path = self.texts("path", value)?.into_iter().next(),
@@ -225,8 +248,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads conditions of which one must hold: a path, or `PATH == VALUE`.
-    fn conditions(&mut self, name: &str, value: &Value<'t>) -> Result<u64, TomlError> {
-        let mut all = 0;
+    fn conditions(&mut self, name: &str, value: &Value<'t>) -> Result<Vec<Condition>, TomlError> {
+        let mut all = Vec::new();
         for (place, text) in self.texts(name, value)? {
             if self.conditions == MAX_CONDITIONS {
                 let message = format!("'{name}': at most {MAX_CONDITIONS} conditions are read");
@@ -234,13 +257,13 @@ impl<'t> Reader<'t> {
             }
             let number = self.conditions;
             self.conditions += 1;
-            all |= 1 << number;
             let (path, one) = match text.split_once("==") {
-                Some((path, wanted)) => (path, Use::Equals(number, unquoted(wanted.trim()).to_owned())),
+                Some((path, wanted)) => (path, Use::Equals(number, Wanted::new(unquoted(wanted.trim())))),
                 None => (&*text, Use::Filled(number)),
             };
             let path = self.path(name, place, path)?;
             self.dialect.root.enter(&path).uses.push(one);
+            all.push(Condition { number, path });
         }
         Ok(all)
     }
@@ -348,6 +371,23 @@ impl<'t> Reader<'t> {
     fn wrong(&self, name: &str, value: &Value<'_>, help: &str) -> TomlError {
         self.file.error(value.span().start, format!("'{name}': {help}"))
     }
+}
+
+fn any_of(conditions: &[Condition]) -> u64 {
+    conditions.iter().fold(0, |all, condition| all | 1 << condition.number)
+}
+
+/// Returns the conditions of a text by the list item that they share with it: the item's number of segments, and the
+/// conditions of which one must hold.
+fn by_item(path: &[Segment], when: &[Condition]) -> BTreeMap<usize, u64> {
+    if when.is_empty() {
+        return BTreeMap::from([(0, 0)]);
+    }
+    let mut items = BTreeMap::new();
+    for condition in when {
+        *items.entry(path::common_item(path, &condition.path)).or_default() |= 1_u64 << condition.number;
+    }
+    items
 }
 
 fn unquoted(text: &str) -> &str {

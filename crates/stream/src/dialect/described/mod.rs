@@ -4,6 +4,7 @@ mod description;
 mod file;
 mod path;
 mod read;
+mod wanted;
 
 pub use description::DescribedDialect;
 

@@ -1,5 +1,7 @@
 //! Paths of values in an event, and the tree that all paths of a description form.
 
+use super::wanted::Wanted;
+
 /// Limit on the parts of a path.
 const MAX_SEGMENTS: usize = 32;
 
@@ -67,6 +69,12 @@ fn problem(text: &str) -> String {
     format!("'{text}' is no path; write names, [*] and [0] only, such as choices[*].delta.content")
 }
 
+/// Returns how many segments lead to the innermost list item that both paths go through; 0 if there is none.
+pub(super) fn common_item(one: &[Segment], other: &[Segment]) -> usize {
+    let common = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+    one[..common].iter().rposition(|segment| *segment == Segment::Each).map_or(0, |at| at + 1)
+}
+
 /// Use of the value at a path.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Use {
@@ -79,8 +87,8 @@ pub(super) enum Use {
     Number(usize),
     /// A condition that holds if the value is there, and not null, false or empty.
     Filled(usize),
-    /// A condition that holds if the value is this text, number or truth value.
-    Equals(usize, String),
+    /// A condition that holds if the value is this one.
+    Equals(usize, Wanted),
     /// Nothing: a member that is known to be no content.
     Ignored,
 }
@@ -96,6 +104,17 @@ pub(super) struct Node {
     pub(super) is_choice: bool,
     /// A member without a path here may be content that is not understood.
     pub(super) is_closed: bool,
+    /// Rules and conditions that hold for this item of a list, or at the root for the event.
+    pub(super) decided: Decided,
+}
+
+/// What is decided at the end of a value.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(super) struct Decided {
+    /// Rules of content, by their number.
+    pub(super) rules: u64,
+    /// The conditions of these rules.
+    pub(super) conditions: u64,
 }
 
 impl Node {
@@ -160,6 +179,22 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_have_an_item_in_common() {
+        for (one, other, is) in [
+            ("a[*].t", "a[*].k", 2),
+            ("a[*].b[*].t", "a[*].k", 2),
+            ("a[*].b[*].t", "a[*].b[*].k", 4),
+            ("a[*].t", "b[*].t", 0),
+            ("a[0].t", "a[0].k", 0),
+            ("a.t", "k", 0),
+            ("a[*]", "a[*]", 2),
+        ] {
+            let path = |text| parse(text).expect("a path");
+            assert_eq!(common_item(&path(one), &path(other)), is, "{one} {other}");
+        }
+    }
 
     #[test]
     fn paths_are_dotted_or_jsonpath() {

@@ -5,13 +5,15 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
 use truetail_run::FinishReason;
 
 use super::super::content::Content;
 use super::super::finish::Finish;
 use super::super::value_shape::ValueShape;
 use super::description::{DescribedDialect, MAX_NUMBERS, MAX_TEXTS, Sum};
-use super::path::{Node, Use};
+use super::path::{Decided, Node, Use};
+use super::wanted::Scalar;
 use crate::chunk::{Choices, Chunk, Usage};
 
 impl DescribedDialect {
@@ -29,6 +31,7 @@ impl DescribedDialect {
         } else {
             found.is_unknown |= beside.is_unknown;
         }
+        found.decide(self.root.decided.rules, self);
         Some(found.chunk(self))
     }
 }
@@ -40,6 +43,8 @@ struct Found {
     answer: [Choices; MAX_TEXTS],
     reasoning: [Choices; MAX_TEXTS],
     has_summary: bool,
+    /// Paths with a text that no rule took until now.
+    left: u64,
     /// Conditions that hold.
     conditions: u64,
     numbers: [Option<u64>; MAX_NUMBERS],
@@ -61,6 +66,15 @@ struct OpenChoice {
     is_unknown: bool,
 }
 
+/// Texts that were found before a list item.
+#[derive(Clone, Copy)]
+struct Before {
+    answer: [Choices; MAX_TEXTS],
+    reasoning: [Choices; MAX_TEXTS],
+    open: OpenChoice,
+    left: u64,
+}
+
 impl OpenChoice {
     fn has_content(self) -> bool {
         self.answer | self.reasoning != 0
@@ -68,6 +82,53 @@ impl OpenChoice {
 }
 
 impl Found {
+    /// Begins a list item for which some rules are decided.
+    fn begin(&mut self, decided: Decided) -> Before {
+        let before = Before { answer: self.answer, reasoning: self.reasoning, open: self.open, left: self.left };
+        self.clear(decided.rules);
+        self.left = 0;
+        before
+    }
+
+    /// Decides the rules for a list item, whose conditions then no longer hold.
+    fn end(&mut self, decided: Decided, dialect: &DescribedDialect, before: &Before) {
+        self.decide(decided.rules, dialect);
+        self.conditions &= !decided.conditions;
+        self.left |= before.left;
+        self.open.answer |= before.open.answer & decided.rules;
+        self.open.reasoning |= before.open.reasoning & decided.rules;
+        for rule in (0..MAX_TEXTS).filter(|rule| has(decided.rules, *rule)) {
+            self.answer[rule] = self.answer[rule].and(before.answer[rule]);
+            self.reasoning[rule] = self.reasoning[rule].and(before.reasoning[rule]);
+        }
+    }
+
+    fn clear(&mut self, rules: u64) {
+        self.open.answer &= !rules;
+        self.open.reasoning &= !rules;
+        for rule in (0..MAX_TEXTS).filter(|rule| has(rules, *rule)) {
+            self.answer[rule] = Choices::default();
+            self.reasoning[rule] = Choices::default();
+        }
+    }
+
+    /// Leaves out the texts of rules whose conditions do not hold.
+    fn decide(&mut self, rules: u64, dialect: &DescribedDialect) {
+        let (mut filled, mut taken, mut refused) = (0_u64, 0_u64, 0_u64);
+        for (number, rule) in dialect.texts.iter().enumerate().filter(|(number, _)| has(rules, *number)) {
+            let is_open = has(self.open.answer | self.open.reasoning, number);
+            let is_filled = is_open || !self.answer[number].and(self.reasoning[number]).is_empty();
+            filled |= u64::from(rule.is_first && is_filled) << rule.path;
+            if rule.when == 0 || rule.when & self.conditions != 0 {
+                taken |= 1 << rule.path;
+            } else {
+                refused |= 1 << number;
+            }
+        }
+        self.left = (self.left | filled) & !taken;
+        self.clear(refused);
+    }
+
     fn close(&mut self, open: OpenChoice) {
         self.is_unknown |= open.is_unknown;
         let Some(one) = Choices::one(open.index.unwrap_or(0)) else {
@@ -76,11 +137,10 @@ impl Found {
         };
         self.choices = self.choices.and(one);
         for rule in 0..MAX_TEXTS {
-            let is_in = |rules: u64| rules >> rule & 1 == 1;
-            if is_in(open.answer) {
+            if has(open.answer, rule) {
                 self.answer[rule] = self.answer[rule].and(one);
             }
-            if is_in(open.reasoning) {
+            if has(open.reasoning, rule) {
                 self.reasoning[rule] = self.reasoning[rule].and(one);
             }
         }
@@ -93,15 +153,7 @@ impl Found {
     fn chunk(&self, dialect: &DescribedDialect) -> Chunk {
         let mut answer = Choices::default();
         let mut reasoning = Choices::default();
-        let mut filled = 0_u64;
-        let mut taken = 0_u64;
         for ((rule, answered), reasoned) in dialect.texts.iter().zip(self.answer).zip(self.reasoning) {
-            let path = 1 << rule.path;
-            filled |= if answered.and(reasoned).is_empty() { 0 } else { path };
-            if rule.when != 0 && rule.when & self.conditions == 0 {
-                continue;
-            }
-            taken |= path;
             let (said, thought) =
                 if rule.is_reasoning { (Choices::default(), answered.and(reasoned)) } else { (answered, reasoned) };
             answer = answer.and(said);
@@ -115,7 +167,7 @@ impl Found {
             is_summary: self.has_summary || (dialect.has_summaries && !reasoning.is_empty()),
             repeats_content: dialect.repeats_content,
             // A text that no rule takes may be content.
-            is_unknown: self.is_unknown || filled & !taken != 0,
+            is_unknown: self.is_unknown || self.left != 0,
             is_error: self.conditions & dialect.endings.errors != 0 || self.finish == Some(FinishReason::Error),
             choices: self.choices,
             finished: if ends { Choices::all() } else { self.finished },
@@ -146,6 +198,10 @@ impl Found {
     }
 }
 
+fn has(rules: u64, rule: usize) -> bool {
+    rules >> rule & 1 == 1
+}
+
 /// Reads the value at a node. Returns whether it is filled.
 struct Reading<'d, 'f> {
     node: &'d Node,
@@ -154,23 +210,21 @@ struct Reading<'d, 'f> {
 }
 
 impl Reading<'_, '_> {
-    /// Uses a value that is no list and no object. `text` is the value as a text.
-    fn scalar<E: Error>(self, shape: ValueShape, text: &str) -> Result<bool, E> {
+    /// Uses a value that is no list and no object.
+    fn scalar<E: Error>(self, shape: ValueShape, value: &Scalar<'_>) -> Result<bool, E> {
         for one in &self.node.uses {
             match one {
                 Use::Finish => {
-                    let is_error = self.dialect.endings.error_reasons.iter().any(|reason| reason == text);
-                    let reason = if is_error {
-                        Some(FinishReason::Error)
-                    } else {
-                        shape.number.map_or_else(
-                            || Finish::deserialize(text.into_deserializer()).map(|finish: Finish| finish.0),
-                            |_| Ok(Some(FinishReason::Other)),
-                        )?
+                    let is_error = self.dialect.endings.error_reasons.iter().any(|reason| reason.is(value));
+                    let reason = match value {
+                        Scalar::Null | Scalar::Truth(_) => None,
+                        _ if is_error => Some(FinishReason::Error),
+                        Scalar::Number(_) => Some(FinishReason::Other),
+                        Scalar::Text(text) => Finish::deserialize(text.into_deserializer())?.0,
                     };
                     self.found.open.finish = reason.filter(|_| shape.is_filled).or(self.found.open.finish);
                 }
-                Use::Equals(number, wanted) if wanted == text => self.found.conditions |= 1 << number,
+                Use::Equals(number, wanted) if wanted.is(value) => self.found.conditions |= 1 << number,
                 Use::Index => self.found.open.index = shape.number.or(self.found.open.index),
                 Use::Number(place) => self.found.numbers[*place] = shape.number.or(self.found.numbers[*place]),
                 Use::Text(_) | Use::Filled(_) | Use::Equals(..) | Use::Ignored => {}
@@ -216,37 +270,33 @@ impl<'de> Visitor<'de> for Reading<'_, '_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<bool, E> {
-        Ok(false)
+        self.scalar(ValueShape::default(), &Scalar::Null)
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<bool, E> {
-        for one in &self.node.uses {
-            if let Use::Equals(number, wanted) = one {
-                let is_equal = wanted == if value { "true" } else { "false" };
-                self.found.conditions |= u64::from(is_equal) << number;
-            }
-        }
-        self.filled(Content::answer_if(value), value)
+        let shape = ValueShape::deserialize(value.into_deserializer())?;
+        self.scalar(shape, &Scalar::Truth(value))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<bool, E> {
         let shape = ValueShape::deserialize(value.into_deserializer())?;
-        self.scalar(shape, Digits::of(value).text())
+        self.scalar(shape, &Scalar::Number(value.into()))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<bool, E> {
         let shape = ValueShape::deserialize(value.into_deserializer())?;
-        self.scalar(shape, "")
+        self.scalar(shape, &Scalar::Number(value.into()))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<bool, E> {
         let shape = ValueShape::deserialize(value.into_deserializer())?;
-        self.scalar(shape, "")
+        let number = Number::from_f64(value).ok_or_else(|| E::custom("a number of JSON is finite"))?;
+        self.scalar(shape, &Scalar::Number(number))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
         let shape = ValueShape::deserialize(text.into_deserializer())?;
-        self.scalar(shape, text)
+        self.scalar(shape, &Scalar::Text(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<bool, A::Error> {
@@ -258,7 +308,13 @@ impl<'de> Visitor<'de> for Reading<'_, '_> {
         let mut index = 0;
         loop {
             let is_there = match node.item(index) {
-                Some(item) => list.next_element_seed(self.child(item))?.is_some(),
+                Some(item) if item.decided.rules == 0 => list.next_element_seed(self.child(item))?.is_some(),
+                Some(item) => {
+                    let before = self.found.begin(item.decided);
+                    let is_there = list.next_element_seed(self.child(item))?.is_some();
+                    self.found.end(item.decided, self.dialect, &before);
+                    is_there
+                }
                 None => list.next_element::<IgnoredAny>()?.is_some(),
             };
             if !is_there {
@@ -319,29 +375,5 @@ impl Visitor<'_> for NameAmong<'_> {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Option<usize>, E> {
         Ok(self.0.iter().position(|(known, _)| known == name))
-    }
-}
-
-/// Digits of a whole number, without memory for them.
-struct Digits {
-    digits: [u8; 20],
-    begin: usize,
-}
-
-impl Digits {
-    fn of(mut value: u64) -> Digits {
-        let mut all = Digits { digits: [b'0'; 20], begin: 20 };
-        loop {
-            all.begin -= 1;
-            all.digits[all.begin] = b'0' + (value % 10) as u8;
-            value /= 10;
-            if value == 0 {
-                return all;
-            }
-        }
-    }
-
-    fn text(&self) -> &str {
-        str::from_utf8(&self.digits[self.begin..]).unwrap_or_default()
     }
 }

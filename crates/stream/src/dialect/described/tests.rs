@@ -114,6 +114,66 @@ fn a_text_may_depend_on_another_member() {
 }
 
 #[test]
+fn a_condition_holds_for_the_item_that_it_shares_with_the_text() {
+    let of = |text: &str| {
+        DescribedDialect::parse("d.toml", &format!("{text}\nend = 'over'")).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let read = |dialect: &DescribedDialect, data: &str| {
+        let chunk = dialect.read(data).expect("JSON");
+        (!chunk.content.is_empty(), chunk.is_reasoning, chunk.is_unknown)
+    };
+    let items = "text = { path = 'c[*].x', when = 'c[*].k == text' }\n\
+                 reasoning = { path = 'c[*].x', when = ['c[*].k == think', 'all == think'] }";
+    let one = of(items);
+    let chosen = of(&format!("{items}\nchoice = 'c[*].i'"));
+    for (data, expected) in [
+        (r#"{"c":[{"k":"think","x":"a"},{"k":"text","x":""}]}"#, (true, true, false)),
+        (r#"{"c":[{"k":"think","x":""},{"x":"a","k":"text"}]}"#, (true, false, false)),
+        (r#"{"c":[{"k":"text","x":""},{"x":"a","k":"think"}]}"#, (true, true, false)),
+        (r#"{"c":[{"x":"a","k":"text"},{"k":"think","x":"b"}]}"#, (true, false, false)),
+        (r#"{"c":[{"k":"text","x":"a"},{"k":"tool","x":"b"}]}"#, (true, false, true)),
+        (r#"{"c":[{"k":"text","x":""},{"x":"b"}]}"#, (false, false, true)),
+        (r#"{"c":[{"x":"b"}],"all":"think"}"#, (true, true, false)),
+        (r#"{"c":[]}"#, (false, false, false)),
+    ] {
+        assert_eq!(read(&one, data), expected, "{data}");
+        assert_eq!(read(&chosen, data), expected, "{data} with choices");
+    }
+    let chunk = chosen.read(r#"{"c":[{"k":"tool","x":"a","i":1},{"k":"text","x":"b","i":2}]}"#).expect("JSON");
+    assert_eq!(chunk.content, Choices::one(2).expect("a choice"));
+    let nested = of("text = { path = 'a[*].b[*].t', when = 'a[*].k == x' }");
+    assert_eq!(read(&nested, r#"{"a":[{"k":"x","b":[{"t":""}]},{"k":"y","b":[{"t":"a"}]}]}"#), (false, false, true));
+    assert_eq!(read(&nested, r#"{"a":[{"b":[{"t":"a"},{"t":""}],"k":"x"},{"k":"y"}]}"#), (true, false, false));
+}
+
+#[test]
+fn any_number_and_null_can_be_a_condition() {
+    let ends = |wanted: &str, value: &str| {
+        let dialect = DescribedDialect::parse("d.toml", &format!("text = 't'\nend = \"x == {wanted}\""));
+        let chunk = dialect.unwrap_or_else(|error| panic!("{error}")).read(&format!("{{\"x\":{value}}}"));
+        chunk.expect("JSON").finished == Choices::all()
+    };
+    for (wanted, value, is) in [
+        ("-1", "-1", true),
+        ("-1", "1", false),
+        ("1.5", "1.5", true),
+        ("1.5", "-1.5", false),
+        ("null", "null", true),
+        ("null", "0", false),
+        ("''", "\"\"", true),
+        ("", "-1", false),
+        ("''", "-1", false),
+        ("''", "1.5", false),
+        ("''", "null", false),
+    ] {
+        assert_eq!(ends(wanted, value), is, "{wanted} {value}");
+    }
+    let dialect = DescribedDialect::parse("d.toml", "text = 't'\nfinish = 'f'\nfinish-errors = '-1'").expect("a file");
+    assert!(dialect.read(r#"{"f":-1}"#).is_some_and(|chunk| chunk.is_error));
+    assert!(dialect.read(r#"{"f":null}"#).is_some_and(|chunk| chunk == Chunk::default()));
+}
+
+#[test]
 fn the_members_of_a_request_are_json() {
     let of = |text: &str| {
         let text = format!("text = 'a'\nend = 'b'\n{text}");
