@@ -67,7 +67,7 @@ impl StreamArguments<'_> {
         options.with_end_mark(self.end_mark.clone()).map(Some).map_err(|problem| value_error("end_mark", problem))
     }
 
-    /// Refuses objectives of each request if answers are not those of a language model.
+    /// Refuses objectives of each request unless a language model answers.
     pub(crate) fn refuse_slo_without_llm(&self) -> PyResult<()> {
         match self.slo_of_each_request().is_empty() || self.llm.is_some() {
             true => Ok(()),

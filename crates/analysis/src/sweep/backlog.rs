@@ -38,7 +38,7 @@ pub(super) fn keeps_rising(run: &Run) -> bool {
     first < second && second < last && !is_noise && keeps_answering
 }
 
-/// Returns true if the requests of the last third took longer than those of the first third, beyond chance by the
+/// Returns true if the requests of the last third took longer than in the first third, beyond chance by the
 /// rank-sum test (Mann & Whitney 1947), however long after the schedule they were answered. Requests wait the longer in
 /// a growing backlog, the later they are due. How much the times of a service differ does not matter.
 pub(super) fn later_are_slower(run: &Run) -> bool {

@@ -152,8 +152,8 @@ fn is_saturated(run: &Run, findings: &Findings) -> bool {
         || ((backlog_grew(run) || backlog::keeps_rising(run)) && backlog::later_are_slower(run))
 }
 
-/// Returns the answers per second of the schedule, however late they came. Those of a service that fell behind count
-/// until the last one.
+/// Returns the answers per second of the schedule, however late they came; of a service that fell behind, until
+/// the last one.
 fn answered_per_second(run: &Run, findings: &Findings, state: StepState) -> Option<f64> {
     match state {
         StepState::Saturated => {

@@ -114,7 +114,9 @@ impl Found {
 
     /// Leaves out the texts of rules whose conditions do not hold.
     fn decide(&mut self, rules: u64, dialect: &DescribedDialect) {
-        let (mut filled, mut taken, mut refused) = (0_u64, 0_u64, 0_u64);
+        let mut filled = 0_u64;
+        let mut taken = 0_u64;
+        let mut refused = 0_u64;
         for (number, rule) in dialect.texts.iter().enumerate().filter(|(number, _)| has(rules, *number)) {
             let is_open = has(self.open.answer | self.open.reasoning, number);
             let is_filled = is_open || !self.answer[number].and(self.reasoning[number]).is_empty();
