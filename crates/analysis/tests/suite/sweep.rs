@@ -75,7 +75,8 @@ fn a_service_whose_answers_differ_in_length_is_not_saturated() {
             let service = format!("baseline = \"3s\"\nvariation = \"exponential\"\nseed = {seed}\n");
             let step = step_with(&service, rate, (seconds, seed), &[]);
             assert_ne!(step.state, StepState::Saturated, "{rate}/s, {seconds} s, seed {seed}: {step:?}");
-            assert_eq!(step.answered_per_second, step.offered_per_second, "every request is answered");
+            // One in 20,000 takes longer than the timeout of 30 s.
+            assert!(step.answered_per_second >= step.offered_per_second.map(|offered| offered * 0.995), "{step:?}");
         }
     }
 }
