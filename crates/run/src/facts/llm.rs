@@ -28,7 +28,7 @@ pub enum LlmApi {
     Llamacpp,
     /// `/generate` of SGLang.
     Sglang,
-    /// A dialect that a file describes: [`LlmFacts::dialect`].
+    /// A dialect that a file describes: [`LlmReading::dialect`].
     Described,
 }
 
