@@ -60,7 +60,7 @@ impl DecodedAnswers {
     fn pass_body(&mut self, request: u32) {
         let mut open = mem::take(self.open(request));
         if mem::take(&mut open.is_awaited) && !open.is_passed_on {
-            match json(&self.method, &open.body, open.is_gzip) {
+            match answer_as_json(&self.method, &open.body, open.is_gzip) {
                 Some(text) => self.reader.body(request, text.as_bytes()),
                 None if open.body.is_empty() => {}
                 None => self.reader.body(request, &open.body),
@@ -111,8 +111,10 @@ impl AnswerReader for DecodedAnswers {
     }
 }
 
-/// Returns the JSON of a body; `None` if it is no whole message of the schema.
-fn json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
+/// Returns the JSON of the body of an answer: the message of a unary method, or a list of the messages of a stream.
+/// `None` if it is no whole message of the schema, or larger than 4 MiB. Messages that say that they are compressed are
+/// compressed with gzip, if `is_gzip`.
+pub fn answer_as_json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
     let mut messages: Vec<String> = Vec::new();
     let mut total = 0;
     let mut rest = body;

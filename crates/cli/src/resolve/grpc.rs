@@ -69,9 +69,7 @@ fn calls(args: &RunArgs, method: &CallMethod) -> Result<GrpcConfig> {
 }
 
 fn spec(args: &RunArgs, url: &GrpcUrl, method: CallMethod) -> Result<TargetSpec> {
-    let fixed = ["content-type: application/grpc", "te: trailers"].map(str::to_owned);
-    let deadline = args.grpc.deadline.map(|deadline| format!("grpc-timeout: {}", grpc_timeout(deadline)));
-    let defaults: Vec<String> = fixed.into_iter().chain(deadline).chain(args.traces.placeholder()).collect();
+    let defaults: Vec<String> = fields(args).into_iter().chain(args.traces.placeholder()).collect();
     let scheme = if url.http_origin.starts_with("https") { "grpcs" } else { "grpc" };
     let http_scheme = if scheme == "grpcs" { "https" } else { "http" };
     let spec = TargetSpec {
@@ -86,6 +84,13 @@ fn spec(args: &RunArgs, url: &GrpcUrl, method: CallMethod) -> Result<TargetSpec>
     Ok(spec.with_defaults(&defaults))
 }
 
+/// Returns the header lines that every call has.
+pub(crate) fn fields(args: &RunArgs) -> Vec<String> {
+    let fixed = ["content-type: application/grpc", "te: trailers"].map(str::to_owned);
+    let deadline = args.grpc.deadline.map(|deadline| format!("grpc-timeout: {}", grpc_timeout(deadline)));
+    fixed.into_iter().chain(deadline).collect()
+}
+
 /// Returns a time as `grpc-timeout` has it: at most eight digits and a unit. Rounded up.
 fn grpc_timeout(time: Nanos) -> String {
     const MOST: u64 = 99_999_999;
@@ -96,7 +101,7 @@ fn grpc_timeout(time: Nanos) -> String {
 }
 
 /// Refuses options that are not for calls.
-fn refuse_http(args: &RunArgs) -> Result<()> {
+pub(crate) fn refuse_http(args: &RunArgs) -> Result<()> {
     let others = [
         ("--method", args.method.is_some()),
         ("--body-type", args.body_type.is_some()),

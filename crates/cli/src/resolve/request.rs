@@ -12,6 +12,7 @@ use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
     parse_targets, placeholders, prepare, words_of_curl,
 };
+use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::input;
 use super::load::DEFAULT_SEED;
@@ -101,8 +102,15 @@ pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
 /// # Errors
 /// If the host does not resolve.
 pub(crate) fn for_guided(args: &RunArgs, guided: &GuidedPlan) -> Result<Target> {
-    refuse_contradictions_of_http2(args)?;
-    target_of(args, PreparedRequests { requests: guided.requests(), origins: guided.origins().cloned().collect() })
+    if !guided.makes_calls() {
+        refuse_contradictions_of_http2(args)?;
+    }
+    let origins = guided.origins().cloned().collect();
+    let mut target = target_of(args, PreparedRequests { requests: guided.requests(), origins })?;
+    if guided.makes_calls() {
+        target.use_calls(GrpcConfig { kind: GrpcKind::Unary, message_gap_ns: None }).map_err(refused)?;
+    }
+    Ok(target)
 }
 
 /// Checks that every `--resolve` address belongs to one of the targets.

@@ -56,6 +56,8 @@ mod runs;
 mod scrape;
 mod script;
 #[cfg(feature = "script")]
+mod script_calls;
+#[cfg(feature = "script")]
 mod script_sessions;
 mod serve;
 mod server_timing;
