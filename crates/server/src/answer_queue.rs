@@ -82,7 +82,7 @@ impl AnswerQueue {
         self.exchanges.back_mut()
     }
 
-    /// Adds an answer after all others, or one of the service that leaves as ready after those due before it.
+    /// Adds an answer after all others. Among answers that leave as ready, the order is that of their due times.
     pub(crate) fn push(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
         self.set_timers(shared, &exchange);
         if !self.leaves_as_ready || exchange.is_of_server() {

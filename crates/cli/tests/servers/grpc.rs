@@ -1,5 +1,5 @@
-//! grpc-go: reflection, and calls of all four kinds. Its own counts of statuses and messages agree, and a stall of it is
-//! measured from the intended start.
+//! grpc-go: reflection, and calls of all four kinds. Its own counts of statuses and messages agree, and a stall of it
+//! is measured from the intended start.
 
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ fn books(method: &str, data: &str, more: &[&str]) -> Option<(Value, Value)> {
     Some((run, server.stop()))
 }
 
-/// Messages received and sent are those of streams; the server does not count the one message of the other side.
+/// The server counts the messages of streams that it receives and sends, and no message that is alone on its side.
 #[test]
 #[ignore = "needs grpc-go: make test-tools"]
 fn each_kind_of_call_has_the_books_of_the_server() {
