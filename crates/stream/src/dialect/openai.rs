@@ -31,7 +31,7 @@ pub(super) fn read(text: &str, place: Place) -> Option<Chunk> {
 }
 
 /// An event, filled in as it is read. Errors are `{"error": …}`; `{"object": "error", …}` in older versions of vLLM,
-/// `{"type": "error", …}` or `{"code": …, "message": …}` in gateways.
+/// `{"type": "error", …}` or `{"code": …, "message": …}` in gateways; a code of 0 means success.
 #[derive(Default)]
 struct Event {
     has_choices: bool,
@@ -55,6 +55,7 @@ enum EventMember {
     Code,
     Message,
     XGroq,
+    BaseResp,
     Timings,
     #[serde(other)]
     Other,
@@ -79,9 +80,17 @@ impl<'de> Visitor<'de> for EventVisitor<'_> {
                 EventMember::Object | EventMember::Type => {
                     event.is_error |= members.next_value::<ValueShape>()?.is_error;
                 }
-                EventMember::Code => event.has_code = members.next_value::<ValueShape>()?.is_filled,
+                EventMember::Code => event.has_code = members.next_value::<ValueShape>()?.is_fault(),
                 EventMember::Message => event.has_message = members.next_value::<ValueShape>()?.is_filled,
-                EventMember::XGroq => event.groq = members.next_value::<Option<Groq>>()?.and_then(|groq| groq.usage.0),
+                EventMember::XGroq => {
+                    let groq = members.next_value::<Option<Groq>>()?.unwrap_or_default();
+                    event.groq = groq.usage.0;
+                    event.is_error |= groq.error.is_filled;
+                }
+                EventMember::BaseResp => {
+                    let status = members.next_value::<Option<BaseResp>>()?.unwrap_or_default();
+                    event.is_error |= status.status_code.is_fault();
+                }
                 EventMember::Timings => {
                     event.timings = members.next_value::<Option<Timings>>()?.and_then(Timings::usage);
                 }
@@ -92,11 +101,19 @@ impl<'de> Visitor<'de> for EventVisitor<'_> {
     }
 }
 
-/// Groq sends its usage here.
-#[derive(Clone, Copy, Deserialize)]
+/// Groq sends its usage here, and the reason why it gave up an answer.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
 struct Groq {
-    #[serde(default)]
     usage: ReadUsage,
+    error: ValueShape,
+}
+
+/// MiniMax sends its errors here.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct BaseResp {
+    status_code: ValueShape,
 }
 
 /// Counts of llama.cpp.
@@ -369,7 +386,10 @@ impl Member {
             | "citations"
             | "sources"
             | "search_results"
+            | "context"
+            | "end_turn"
             | "logprobs"
+            | "token_id"
             | "token_ids"
             | "hidden_states"
             | "stop_reason"
