@@ -8,7 +8,6 @@ use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::grpc_schema::Schemas;
 use super::load::DEFAULT_SEED;
-use super::load_target::LoadTarget;
 use super::request;
 use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
@@ -16,6 +15,12 @@ use crate::error::{Result, usage_error};
 /// Returns true if the URL is that of a method.
 pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(GrpcUrl::is_meant)
+}
+
+/// The target of calls, and the method of each of its requests.
+pub(crate) struct CallTarget {
+    pub target: Target,
+    pub called: Vec<CallMethod>,
 }
 
 /// Returns true if an entry of a file of targets is a call, or names a method.
@@ -48,7 +53,7 @@ pub(crate) fn refuse_in_http(args: &RunArgs) -> Result<()> {
 ///
 /// # Errors
 /// If the URL, the options, the schema, the message or the rows are not valid, or the server does not tell its schema.
-pub(crate) fn target(args: &RunArgs) -> Result<LoadTarget> {
+pub(crate) fn target(args: &RunArgs) -> Result<CallTarget> {
     if args.targets.is_some() {
         return Err(usage_error("--targets has the URLs of its calls; leave out the URL on the command line"));
     }
@@ -61,7 +66,7 @@ pub(crate) fn target(args: &RunArgs) -> Result<LoadTarget> {
 ///
 /// # Errors
 /// As [`target`], and if there are requests of HTTP among them, or some methods answer with a stream and others do not.
-pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<LoadTarget> {
+pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
     for spec in &specs {
         let problem = match (spec.is_call(), GrpcUrl::is_meant(&spec.url)) {
             (true, true) => continue,
@@ -76,7 +81,7 @@ pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<LoadT
     called(args, specs)
 }
 
-fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<LoadTarget> {
+fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
     refuse_http(args)?;
     let mut schemas = Schemas::new(args);
     let mut called: Vec<CallMethod> = Vec::new();
@@ -104,7 +109,7 @@ fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<LoadTarget> {
     let ask = prepare(&requests, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
     let mut target = Target::for_origins(ask.requests, ask.origins, &request::way(args)?).map_err(request::refused)?;
     target.use_calls(calls).map_err(request::refused)?;
-    Ok(LoadTarget { target, called })
+    Ok(CallTarget { target, called })
 }
 
 fn mixture(first: &CallMethod, other: &CallMethod) -> String {

@@ -3,7 +3,8 @@
 use truetail_engine::Target;
 use truetail_grpc::CallMethod;
 
-use super::{grpc, messages, request};
+use super::grpc::{self, CallTarget};
+use super::{messages, request};
 use crate::args::run::RunArgs;
 use crate::error::Result;
 
@@ -20,6 +21,12 @@ impl From<Target> for LoadTarget {
     }
 }
 
+impl From<CallTarget> for LoadTarget {
+    fn from(calls: CallTarget) -> LoadTarget {
+        LoadTarget { target: calls.target, called: calls.called }
+    }
+}
+
 impl LoadTarget {
     /// Returns the target that a URL, a file of targets or a curl command describes. May ask a server for its schema.
     ///
@@ -30,11 +37,11 @@ impl LoadTarget {
             return messages::target(args).map(LoadTarget::from);
         }
         if grpc::are_meant(args) {
-            return grpc::target(args);
+            return grpc::target(args).map(LoadTarget::from);
         }
         let specs = request::specs(args)?;
         if specs.iter().any(grpc::is_call) {
-            return grpc::of_targets(args, specs);
+            return grpc::of_targets(args, specs).map(LoadTarget::from);
         }
         grpc::refuse_in_http(args)?;
         request::of_specs(args, specs).map(LoadTarget::from)
