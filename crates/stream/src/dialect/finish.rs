@@ -70,9 +70,9 @@ impl<'de> Visitor<'de> for FinishVisitor {
 fn named(reason: &str) -> Option<FinishReason> {
     let is = |names: &[&str]| names.iter().any(|name| reason.eq_ignore_ascii_case(name));
     let has = |words: &[&str]| {
-        let mut parts = reason.split(|c: char| !c.is_ascii_alphabetic());
-        parts.any(|part| {
-            words.iter().any(|word| part.len() >= word.len() && part[..word.len()].eq_ignore_ascii_case(word))
+        words.iter().any(|word| {
+            let mut parts = reason.as_bytes().windows(word.len());
+            parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
         })
     };
     if is(&["", "null", "FINISH_REASON_UNSPECIFIED"]) {
@@ -104,8 +104,8 @@ fn named(reason: &str) -> Option<FinishReason> {
             "error_toxic",
         ]) {
             FinishReason::ContentFilter
-        } else if is(&["failed", "insufficient_system_resource", "load_shed", "timeout"])
-            || has(&["error", "abort", "cancel"])
+        } else if is(&["insufficient_system_resource", "load_shed", "timed_out"])
+            || has(&["error", "abort", "cancel", "fail", "timeout", "overload"])
         {
             FinishReason::Error
         } else {

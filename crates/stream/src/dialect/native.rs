@@ -120,7 +120,7 @@ fn ended(finish: Option<FinishReason>, usage: Option<Usage>, has_error: bool) ->
         finished: Choices::first_if(finish.is_some()),
         finish,
         usage,
-        is_error: has_error || finish == Some(FinishReason::Error),
+        is_error: has_error,
         ..Chunk::default()
     }
 }

@@ -6,6 +6,10 @@ use super::*;
 const THOUGHT: Truth = Truth { reasoning: 10, ..TRUTH };
 
 fn reasoning() -> Vec<Row> {
+    let beside = |i: usize| match i {
+        0..10 => r#"{"choices":[{"index":0,"delta":{},"reasoning_content":"hm","finish_reason":null}]}"#.to_owned(),
+        _ => word(i),
+    };
     let summary = r#""content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}]"#;
     let parts = r#""content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]"#;
     let details = r#""content":"","reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm"}]"#;
@@ -24,6 +28,8 @@ fn reasoning() -> Vec<Row> {
         row(how, ended(half(members)), THOUGHT, "reasoning is content by any of its names").not_known(&[Reasoning])
     })
     .chain([
+        row("`reasoning_content` beside the delta", ended(beside), THOUGHT, "reasoning is content by any of its names")
+            .not_known(&[Reasoning]),
         row(
             "parts of the type `summary_text` (Databricks)",
             ended(half(summary)),

@@ -48,6 +48,10 @@ fn reasons() -> Vec<Row> {
         bad("`finish_reason: insufficient_system_resource` (DeepSeek)", "\"insufficient_system_resource\""),
         bad("`finish_reason: network_error` (Zhipu)", "\"network_error\""),
         bad("`finish_reason: ERROR_LIMIT` (Cohere)", "\"ERROR_LIMIT\""),
+        bad("`finish_reason: request_timeout`", "\"request_timeout\""),
+        bad("`finish_reason: NetworkError`", "\"NetworkError\""),
+        bad("`finish_reason: engine_overloaded`", "\"engine_overloaded\""),
+        bad("`finish_reason: generation_failed`", "\"generation_failed\""),
         bad("`finish_reason: {\"type\": \"abort\"}` (SGLang)", r#"{"type":"abort","message":"x"}"#),
     ]
 }
@@ -104,6 +108,21 @@ fn errors() -> Vec<Row> {
             "`{\"base_resp\": {\"status_code\": 1002}}` (MiniMax)",
             "data: {\"choices\":null,\"base_resp\":{\"status_code\":1002,\"status_msg\":\"rate limit\"}}\n\ndata: [DONE]\n\n",
         ),
+        failing("`{\"detail\": …}` (FastAPI)", "data: {\"detail\":\"Internal Server Error\"}\n\ndata: [DONE]\n\n"),
+        failing("`{\"errors\": […]}`", "data: {\"errors\":[{\"message\":\"boom\"}]}\n\ndata: [DONE]\n\n"),
+        failing(
+            "`{\"text\": …, \"error_code\": 50001}` (FastChat)",
+            "data: {\"text\":\"NETWORK ERROR\",\"error_code\":50001}\n\ndata: [DONE]\n\n",
+        ),
+        failing("`{\"error_msg\": …}`", "data: {\"error_msg\":\"boom\"}\n\ndata: [DONE]\n\n"),
+        failing("`{\"status\": \"error\"}`", "data: {\"status\":\"error\"}\n\ndata: [DONE]\n\n"),
+        row(
+            "`{\"message\": …}`, and no code",
+            ten_and("data: {\"message\":\"Internal Server Error\"}\n\ndata: [DONE]\n\n"),
+            FAILED,
+            "what is not understood may be an error: the answer is not complete",
+        )
+        .not_known(&[Itl, Tpot, Content, Tokens, Reasoning, End]),
         row(
             "an error after `finish_reason`",
             then(said(word), &[FINISH, r#"{"error":{"message":"boom"}}"#, DONE]),
@@ -127,6 +146,12 @@ fn errors() -> Vec<Row> {
         row(
             "`{\"code\": 0, \"message\": \"ok\"}` at the end",
             then(said(word), &[FINISH, USAGE, r#"{"code":0,"message":"ok"}"#, DONE]),
+            TRUTH,
+            "a code of 0 is no error",
+        ),
+        row(
+            "`{\"error_code\": 0, \"error_msg\": \"success\"}` at the end",
+            then(said(word), &[FINISH, USAGE, r#"{"error_code":0,"error_msg":"success"}"#, DONE]),
             TRUTH,
             "a code of 0 is no error",
         ),

@@ -72,6 +72,13 @@ fn bytes() -> Vec<Row> {
             "x".repeat(80_000)
         )
     };
+    let late = |i: usize| match i {
+        0 => format!(
+            r#"{{"choices":[{{"index":0,"logprobs":{{"x":"{}"}},"delta":{{"content":"w"}}}}]}}"#,
+            "x".repeat(80_000)
+        ),
+        _ => word(i),
+    };
     let browsers = "half a character is U+FFFD, as in browsers";
     let memory = "the limit of 64 KiB is one of memory, not of time";
     vec![
@@ -80,6 +87,8 @@ fn bytes() -> Vec<Row> {
         row("characters that are no letters: 🦊", in_text("🦊".as_bytes()), TRUTH, "content is text"),
         row("the first content has 80 KB", ended(|i| if i == 0 { long(i) } else { word(i) }), TRUTH, memory),
         row("each content has 80 KB", ended(long), TRUTH, memory),
+        row("the first content comes after 80 KB of its event", ended(late), TRUTH, "what is not read may be content")
+            .not_known(&[Ttft, Itl, Tpot, Content, Reasoning]),
     ]
 }
 

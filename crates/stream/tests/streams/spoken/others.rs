@@ -36,10 +36,21 @@ fn completions() -> Vec<Row> {
     let last = event(r#"{"object":"text_completion","choices":[{"index":0,"text":"","finish_reason":"length"}]}"#);
     let tail = [last, event(USAGE), event(DONE)];
     let chat = |i: usize| event(&word(i));
+    let thinking = |i: usize| match i {
+        0..10 => event(r#"{"choices":[{"index":0,"text":"","reasoning":"hm","finish_reason":null}]}"#),
+        _ => text(i),
+    };
     of(
         LlmApi::OpenaiCompletions,
         vec![
             row("`choices[].text`", around(&[], text, &tail), FULL, "content is text"),
+            row(
+                "`choices[].reasoning` beside an empty text (OpenRouter)",
+                around(&[], thinking, &tail),
+                Truth { reasoning: 10, ..FULL },
+                "reasoning is content",
+            )
+            .not_known(&[Reasoning]),
             row(
                 "an error after ten words",
                 broken(around(&[], text, &[]), event(r#"{"error":{"message":"boom"}}"#)),
@@ -71,6 +82,26 @@ fn responses() -> Vec<Row> {
     let completed = [typed("response.output_text.done", r#","text":"all""#), ending("completed", usage)];
     let half = |kind: &'static str| move |i: usize| delta(if i < 10 { kind } else { "output_text" });
     let text = |_: usize| delta("output_text");
+    let image = |_: usize| {
+        typed("response.image_generation_call.partial_image", r#","output_index":0,"partial_image_b64":"AAAA""#)
+    };
+    let broken_off = |kind: &str, more: &str| {
+        typed(&format!("response.{kind}"), &format!(r#","response":{{"id":"r"{more}{usage}}}"#))
+    };
+    let echo = format!(r#","response":{{"id":"r","error":null,"instructions":"{}","usage":null}}"#, "x".repeat(80_000));
+    let long_head = [typed("response.created", &echo)];
+    let late_type = |i: usize| match i {
+        0 => event(&format!(
+            r#"{{"logprobs":["{}"],"delta":"w","type":"response.output_text.delta"}}"#,
+            "x".repeat(80_000)
+        )),
+        _ => delta("output_text"),
+    };
+    let late_delta = |i: usize| match i {
+        0 => typed("response.output_text.delta", &format!(r#","logprobs":["{}"],"delta":"w""#, "x".repeat(80_000))),
+        _ => delta("output_text"),
+    };
+    let not_read = "what is not read may be content";
     let incomplete = ending("incomplete", &format!(r#","incomplete_details":{{"reason":"max_output_tokens"}}{usage}"#));
     of(
         LlmApi::OpenaiResponses,
@@ -107,12 +138,38 @@ fn responses() -> Vec<Row> {
                 "a summary has an unknown number of tokens",
             )
             .not_known(&[Tpot]),
+            row("partial images", around(&head, image, &completed), TRUTH, "an image is content"),
+            row(
+                "80 KB of the prompt in `response.created`",
+                around(&long_head, text, &completed),
+                TRUTH,
+                "an event whose type comes first says that it has no content",
+            ),
+            row("the first type comes after 80 KB", around(&head, late_type, &completed), TRUTH, not_read)
+                .not_known(&[Ttft, Itl, Tpot, Content, Reasoning]),
+            row("the first delta comes after 80 KB", around(&head, late_delta, &completed), TRUTH, not_read)
+                .not_known(&[Ttft, Itl, Tpot, Content, Reasoning]),
             row("`response.incomplete`", around(&head, text, &[incomplete]), FULL, "an answer at its limit ends well"),
             row(
                 "`response.failed`",
                 broken(around(&head, text, &[]), ending("failed", "")),
                 FAILED,
                 "an error makes an answer bad",
+            ),
+            row(
+                "`response.completed` with an `error`",
+                broken(around(&head, text, &[]), broken_off("completed", r#","error":{"message":"boom"}"#)),
+                FAILED,
+                "an error makes an answer bad",
+            ),
+            row(
+                "`response.incomplete` for the reason `timeout`",
+                broken(
+                    around(&head, text, &[]),
+                    broken_off("incomplete", r#","incomplete_details":{"reason":"timeout"}"#),
+                ),
+                FAILED,
+                "a reason may be an error",
             ),
             row(
                 "an event of the type `error`",
@@ -208,6 +265,12 @@ fn anthropic() -> Vec<Row> {
                 "an error makes an answer bad",
             ),
             row(
+                "`stop_reason: error` after ten words",
+                broken(around(&head, text, &[]), tail("error").concat()),
+                FAILED,
+                "a reason may be an error",
+            ),
+            row(
                 "no `message_stop`",
                 around(&head, text, &[]),
                 Truth { content_events: 20, ..CUT },
@@ -296,6 +359,15 @@ fn gemini() -> Vec<Row> {
                 "gaps are of each choice",
             )
             .not_known(&[Tpot, Tokens]),
+            row(
+                "`finishReason: CANCELLED` after ten words",
+                broken(
+                    plain(text),
+                    of_part(r#"{"text":""}"#, r#","finishReason":"CANCELLED""#, r#","candidatesTokenCount":10"#),
+                ),
+                FAILED,
+                "a reason may be an error",
+            ),
             row("`blockReason`", vec![(100, blocked)], no_word, "a filter is no error").not_known(&[Tokens]),
             row(
                 "`{\"error\": …}` after ten words",
