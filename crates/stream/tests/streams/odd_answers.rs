@@ -10,7 +10,7 @@ use truetail_stream::StreamOptions;
 
 use crate::{count, plan, run, sse};
 
-const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+const HEAD: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n";
 
 /// Starts a server that answers the first request on each connection with `act`, then closes the connection.
 pub(crate) fn serve(act: impl Fn(&mut TcpStream) -> std::io::Result<()> + Clone + Send + 'static) -> String {
@@ -39,7 +39,8 @@ fn an_answer_that_is_no_stream_is_not_read_as_one() {
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n",
         "HTTP/1.1 503 Busy\r\nContent-Type: text/event-stream\r\n",
     ] {
-        let url = answering(format!("{head}Content-Length: 9\r\n\r\ndata: a\n\n"));
+        // A request on a connection that is being closed would be lost.
+        let url = answering(format!("{head}Connection: close\r\nContent-Length: 9\r\n\r\ndata: a\n\n"));
         let (_, facts) = run(plan(&url, 100.0, 3), sse());
         assert_eq!((facts.tally.not_a_stream, facts.events, facts.bytes), (3, 0, Some(0)), "{head}");
         assert_eq!(count(&facts, StreamTime::FirstEventFailed), 3);
