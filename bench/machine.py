@@ -1,13 +1,16 @@
 """What every benchmark here stands on: the processors, the programs, the gate, the minimal server."""
 
+import argparse
 import json
 import os
 import platform
+import random
 import re
 import shutil
 import socket
 import struct
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -72,6 +75,33 @@ def measured(command):
         "out": out, "err": err, "exit": process.returncode, "cpu_s": usage.ru_utime + usage.ru_stime,
         "memory": usage.ru_maxrss * 1024, "wall_s": time.monotonic() - began, "preemptions": usage.ru_nivcsw,
     }
+
+
+def in_turns(rounds, names, once):
+    """Runs each name in each round, in random order: what once(name) returned, by name."""
+    runs = {name: [] for name in names}
+    for number in range(rounds):
+        for name in random.sample(list(runs), len(runs)):
+            runs[name].append(once(name))
+        print(f"  round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+    return runs
+
+
+def asked(doc, seconds):
+    """The options of a benchmark of two clients."""
+    options = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rounds", type=int, default=7)
+    options.add_argument("--seconds", type=int, default=seconds, help="length of a run")
+    options.add_argument("--json", metavar="FILE")
+    return options.parse_args()
+
+
+def report(runs, file):
+    """Says how much others computed beside the runs, and keeps them in a file, if one is given."""
+    load = os.getloadavg()[0]
+    print(f"\nload average {load:.1f} on {os.cpu_count()} processors; {'others computed beside it' if load > 2.5 else 'server and client only'}")
+    if file:
+        Path(file).write_text(json.dumps({"load_average": load, "runs": runs}, indent=1) + "\n")
 
 
 def versions():

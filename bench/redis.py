@@ -15,10 +15,6 @@ or faster from one minute to the next. The load of the machine is printed, and t
 writes every run.
 """
 
-import argparse
-import json
-import os
-import random
 import re
 import socket
 import statistics
@@ -26,7 +22,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import machine
 
@@ -88,16 +83,6 @@ def requests_for(server, connections, seconds, *more):
     return max(50_000, int(found["per_second"] * seconds))
 
 
-def in_turns(rounds, server, commands):
-    """Each command in each round, in random order: its runs by name."""
-    runs = {name: [] for name in commands}
-    for number in range(rounds):
-        for name in random.sample(list(commands), len(commands)):
-            runs[name].append(once(server, commands[name]))
-        print(f"  round {number + 1} of {rounds}", file=sys.stderr, flush=True)
-    return runs
-
-
 def median(runs, key):
     return statistics.median(run[key] for run in runs)
 
@@ -112,11 +97,7 @@ def print_table(title, runs, ours):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--rounds", type=int, default=7)
-    options.add_argument("--seconds", type=int, default=4, help="length of a run")
-    options.add_argument("--json", metavar="FILE")
-    asked = options.parse_args()
+    asked = machine.asked(__doc__, 4)
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         server = Redis(folder)
@@ -124,22 +105,19 @@ def main():
             for title, users, theirs in [("closed, 50 connections", ["--users", 50, "-c", 50], (50,)), ("closed, 1 connection, 16 in flight", ["--users", 16, "-c", 1], (1, "-P", 16))]:
                 number = requests_for(server, theirs[0], asked.seconds, *theirs[1:])
                 commands = {"truetail": truetail(server, asked.seconds, "--model", "closed", *users), "redis-benchmark": redis_benchmark(server, theirs[0], number, *theirs[1:])}
-                found[title] = in_turns(asked.rounds, server, commands)
+                found[title] = machine.in_turns(asked.rounds, commands, lambda name: once(server, commands[name]))
                 print_table(title, found[title], "truetail")
             rates = {connections: requests_for(server, connections, 1) for connections in CONNECTIONS}
             nearest = min(rates, key=lambda connections: abs(rates[connections] - RATE))
             title = f"{RATE:,}/s"
             commands = {f"truetail -r {RATE} -c {nearest}": truetail(server, asked.seconds, "-r", RATE, "-c", nearest),
                         f"redis-benchmark -c {nearest}": redis_benchmark(server, nearest, rates[nearest] * asked.seconds)}
-            found[title] = in_turns(asked.rounds, server, commands)
+            found[title] = machine.in_turns(asked.rounds, commands, lambda name: once(server, commands[name]))
             print_table(title, found[title], next(iter(commands)))
         finally:
             server.process.kill()
             server.process.wait()
-    load = os.getloadavg()[0]
-    print(f"\nload average {load:.1f} on {os.cpu_count()} processors; {'others computed beside it' if load > 2.5 else 'server and client only'}")
-    if asked.json:
-        Path(asked.json).write_text(json.dumps({"load_average": load, "runs": found}, indent=1) + "\n")
+    machine.report(found, asked.json)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,10 @@ truetail the 99th percentile of its generator lag; only ratios and differences o
 is found on PATH or in truetail's folder of tools; without it, truetail is measured alone. `--json FILE` writes every run.
 """
 
-import argparse
 import json
-import os
-import random
 import statistics
 import sys
 import tempfile
-from pathlib import Path
 
 import machine
 import tools
@@ -54,22 +50,14 @@ def once(name, command):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--rounds", type=int, default=7)
-    options.add_argument("--seconds", type=int, default=5, help="length of a run")
-    options.add_argument("--json", metavar="FILE")
-    asked = options.parse_args()
+    asked = machine.asked(__doc__, 5)
     server = machine.Server()
-    runs = {}
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(SCRIPT)
         script.flush()
         try:
             found = commands(server.url, asked.seconds, script.name)
-            for number in range(asked.rounds):
-                for name in random.sample(list(found), len(found)):
-                    runs.setdefault(name, []).append(once(name, found[name]))
-                print(f"  round {number + 1} of {asked.rounds}", file=sys.stderr, flush=True)
+            runs = machine.in_turns(asked.rounds, found, lambda name: once(name, found[name]))
         finally:
             server.end()
     median = lambda name, key: statistics.median(run[key] for run in runs[name])
@@ -81,10 +69,7 @@ def main():
     print(f"  request(): {own - median('truetail', 'us'):.2f} us; lag p99 {median('truetail, script', 'lag_p99_us') / median('truetail', 'lag_p99_us'):.2f} x")
     if "wrk2, script" in runs:
         print(f"  with the script, truetail / wrk2: CPU {own / median('wrk2, script', 'us'):.2f}")
-    load = os.getloadavg()[0]
-    print(f"\nload average {load:.1f} on {os.cpu_count()} processors; {'others computed beside it' if load > 2.5 else 'server and client only'}")
-    if asked.json:
-        Path(asked.json).write_text(json.dumps({"load_average": load, "runs": runs}, indent=1) + "\n")
+    machine.report(runs, asked.json)
 
 
 if __name__ == "__main__":

@@ -92,8 +92,8 @@ fn around(run: &Run, shown: &ServiceQuantile) -> Option<Around> {
 
 /// Returns how much of a longer wait is truetail's own, which is no difference between service and users.
 fn own_lag(run: &Run, shown: &ServiceQuantile) -> String {
-    let is_longer = shown.users_ns.zip(shown.high_ns).is_some_and(|(users, high)| users > high);
-    let around = around(run, shown).filter(|around| is_longer && around.lag > WORTH_NAMING * around.response);
+    let longer = shown.users_ns.zip(shown.high_ns).filter(|(users, high)| users > high);
+    let around = longer.and_then(|_| around(run, shown)).filter(|around| around.lag > WORTH_NAMING * around.response);
     around.map_or(String::new(), |around| format!(", of which {} is truetail's own lag", time(around.lag)))
 }
 

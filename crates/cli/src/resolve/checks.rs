@@ -9,9 +9,8 @@ use truetail_model::time::Timestamp;
 
 use crate::args::checks::CheckArgs;
 
-/// Returns the checks of a run, and adds their observer to the plan. `called` has the method of
-/// gRPC calls of each target. `cut_warmup`
-/// means that the warm-up is found after the run.
+/// Returns the checks of a run, and adds their observer to the plan. `called` has the method of each target, if the
+/// requests are gRPC calls. `cut_warmup` means that the warm-up is found after the run.
 pub(crate) fn checks(args: CheckArgs, plan: &mut Plan, called: Vec<CallMethod>, cut_warmup: bool) -> Option<CheckRun> {
     if args.checks.is_empty() {
         return None;

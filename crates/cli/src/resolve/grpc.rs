@@ -17,12 +17,6 @@ pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(GrpcUrl::is_meant)
 }
 
-/// The target of calls, and the method of each of its requests.
-pub(crate) struct CallTarget {
-    pub target: Target,
-    pub called: Vec<CallMethod>,
-}
-
 /// Returns true if an entry of a file of targets is a call, or names a method.
 pub(crate) fn is_call(spec: &TargetSpec) -> bool {
     spec.is_call() || GrpcUrl::is_meant(&spec.url)
@@ -49,11 +43,11 @@ pub(crate) fn refuse_in_http(args: &RunArgs) -> Result<()> {
     }
 }
 
-/// Returns the target of calls of one method. May ask the server for its schema.
+/// Returns the target of calls of one method, and the method. May ask the server for its schema.
 ///
 /// # Errors
 /// If the URL, the options, the schema, the message or the rows are not valid, or the server does not tell its schema.
-pub(crate) fn target(args: &RunArgs) -> Result<CallTarget> {
+pub(crate) fn target(args: &RunArgs) -> Result<(Target, Vec<CallMethod>)> {
     if args.targets.is_some() {
         return Err(usage_error("--targets has the URLs of its calls; leave out the URL on the command line"));
     }
@@ -62,11 +56,11 @@ pub(crate) fn target(args: &RunArgs) -> Result<CallTarget> {
     called(args, vec![spec])
 }
 
-/// Returns the target of the calls in a file of targets. May ask their servers for their schemas.
+/// Returns the target of the calls in a file of targets, and the method of each. May ask servers for their schemas.
 ///
 /// # Errors
 /// As [`target`], and if there are requests of HTTP among them, or some methods answer with a stream and others do not.
-pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
+pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<(Target, Vec<CallMethod>)> {
     for spec in &specs {
         let problem = match (spec.is_call(), GrpcUrl::is_meant(&spec.url)) {
             (true, true) => continue,
@@ -81,7 +75,7 @@ pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallT
     called(args, specs)
 }
 
-fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
+fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<(Target, Vec<CallMethod>)> {
     refuse_http(args)?;
     let mut schemas = Schemas::new(args);
     let mut called: Vec<CallMethod> = Vec::new();
@@ -109,7 +103,7 @@ fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
     let ask = prepare(&requests, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
     let mut target = Target::for_origins(ask.requests, ask.origins, &request::way(args)?).map_err(request::refused)?;
     target.use_calls(calls).map_err(request::refused)?;
-    Ok(CallTarget { target, called })
+    Ok((target, called))
 }
 
 fn mixture(first: &CallMethod, other: &CallMethod) -> String {

@@ -3,8 +3,7 @@
 use truetail_engine::Target;
 use truetail_grpc::CallMethod;
 
-use super::grpc::{self, CallTarget};
-use super::{messages, request};
+use super::{grpc, messages, request};
 use crate::args::run::RunArgs;
 use crate::error::Result;
 
@@ -21,9 +20,9 @@ impl From<Target> for LoadTarget {
     }
 }
 
-impl From<CallTarget> for LoadTarget {
-    fn from(calls: CallTarget) -> LoadTarget {
-        LoadTarget { target: calls.target, called: calls.called }
+impl From<(Target, Vec<CallMethod>)> for LoadTarget {
+    fn from((target, called): (Target, Vec<CallMethod>)) -> LoadTarget {
+        LoadTarget { target, called }
     }
 }
 
