@@ -18,7 +18,8 @@ use crate::args::run::RunArgs;
 use crate::args::run_options::definition;
 use crate::args::stream::StreamName;
 use crate::error::{CliError, ExitCode, usage_error};
-use crate::resolve::{checks, grpc, messages, request, stream, tls};
+use crate::resolve::load_target::LoadTarget;
+use crate::resolve::{checks, grpc, messages, stream, tls};
 use crate::unanswered;
 
 /// A load that cannot be prepared.
@@ -53,7 +54,7 @@ pub fn is_of_messages_or_calls(url: &str) -> bool {
 #[derive(Debug)]
 pub struct LoadOptions {
     args: RunArgs,
-    called: Option<CallMethod>,
+    called: Vec<CallMethod>,
 }
 
 /// Returns the target of a load, and its options. `words` are a URL and options of `truetail run`. May ask a gRPC
@@ -68,16 +69,7 @@ pub fn resolve(words: Vec<OsString>) -> Result<(Target, LoadOptions), LoadError>
         .map_err(|error| usage_error(clap_error::in_one_line(&error)))?;
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
-    let mut called = None;
-    let mut target = if messages::are_meant(&args) {
-        messages::target(&args)?
-    } else if grpc::are_meant(&args) {
-        let call = grpc::target(&args)?;
-        called = Some(call.method);
-        call.target
-    } else {
-        request::target(&args)?
-    };
+    let LoadTarget { mut target, called } = LoadTarget::of(&args)?;
     if target.protocol().calls().is_some_and(|calls| calls.kind.server_streams()) {
         args.streams.stream = Some(StreamName::Messages);
     }

@@ -1,5 +1,6 @@
 use std::io::Read;
 use std::mem;
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, ObserverFactory, Trailers};
@@ -16,11 +17,11 @@ const ROOM_KEPT: usize = 4 * 1024;
 const PREFIX: usize = 5;
 
 /// Returns observers that see bodies of calls as JSON: the message of a unary method, or a list of the messages of a
-/// stream. A body that cannot be decoded is seen as it came.
-pub fn decoding(method: CallMethod, reader: ObserverFactory) -> ObserverFactory {
+/// stream. A body that cannot be decoded is seen as it came. `methods` has the method of each target.
+pub fn decoding(methods: Arc<[CallMethod]>, reader: ObserverFactory) -> ObserverFactory {
     ObserverFactory::new(move || {
         Box::new(DecodedAnswers {
-            method: method.clone(),
+            methods: methods.clone(),
             reader: reader.observer(),
             open: Vec::new(),
             fields: FieldList::default(),
@@ -31,6 +32,7 @@ pub fn decoding(method: CallMethod, reader: ObserverFactory) -> ObserverFactory 
 /// One answer that is being read.
 #[derive(Default)]
 struct OpenAnswer {
+    target: u32,
     /// Messages are compressed with gzip where they say that they are compressed.
     is_gzip: bool,
     /// The head came, and the body was not given to the reader yet.
@@ -41,7 +43,7 @@ struct OpenAnswer {
 }
 
 struct DecodedAnswers {
-    method: CallMethod,
+    methods: Arc<[CallMethod]>,
     reader: Box<dyn AnswerReader>,
     open: Vec<OpenAnswer>,
     fields: FieldList,
@@ -60,7 +62,8 @@ impl DecodedAnswers {
     fn pass_body(&mut self, request: u32) {
         let mut open = mem::take(self.open(request));
         if mem::take(&mut open.is_awaited) && !open.is_passed_on {
-            match json(&self.method, &open.body, open.is_gzip) {
+            let method = self.methods.get(open.target as usize);
+            match method.and_then(|method| answer_as_json(method, &open.body, open.is_gzip)) {
                 Some(text) => self.reader.body(request, text.as_bytes()),
                 None if open.body.is_empty() => {}
                 None => self.reader.body(request, &open.body),
@@ -75,13 +78,15 @@ impl DecodedAnswers {
 
 impl AnswerReader for DecodedAnswers {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
+        self.open(request).target = target;
         self.reader.begin(request, target, arrival);
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
         head.copy_fields(&mut self.fields);
         let is_gzip = self.fields.all("grpc-encoding").any(|coding| coding.eq_ignore_ascii_case(b"gzip"));
-        *self.open(request) = OpenAnswer { is_gzip, is_awaited: true, ..OpenAnswer::default() };
+        let target = self.open(request).target;
+        *self.open(request) = OpenAnswer { target, is_gzip, is_awaited: true, ..OpenAnswer::default() };
         self.reader.head(request, head);
     }
 
@@ -111,8 +116,10 @@ impl AnswerReader for DecodedAnswers {
     }
 }
 
-/// Returns the JSON of a body; `None` if it is no whole message of the schema.
-fn json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
+/// Returns the JSON of the body of an answer: the message of a unary method, or a list of the messages of a stream.
+/// `None` if it is no whole message of the schema, or larger than 4 MiB. Messages that say that they are compressed are
+/// compressed with gzip, if `is_gzip`.
+pub fn answer_as_json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option<String> {
     let mut messages: Vec<String> = Vec::new();
     let mut total = 0;
     let mut rest = body;
@@ -185,7 +192,7 @@ mod tests {
         let all = Arc::new(Mutex::new(Vec::new()));
         let kept = all.clone();
         let seen = ObserverFactory::new(move || Box::new(Seen(kept.clone())));
-        let mut reader = decoding(method(name), seen).observer();
+        let mut reader = decoding([method(name)].into(), seen).observer();
         let mut fields = FieldList::default();
         fields.push(b"grpc-encoding", coding.as_bytes());
         reader.head(0, AnswerHead::with_fields(200, &fields));

@@ -24,7 +24,7 @@ mod sketch;
 mod url;
 
 pub use collected::{CollectedAnswer, answer_collector};
-pub use decoded::decoding;
+pub use decoded::{answer_as_json, decoding};
 pub use method::{CallMethod, framed};
 pub use reflection::{Reflection, ReflectionError, ReflectionVersion};
 pub use schema::{Schema, SchemaError, SourceReader};

@@ -39,6 +39,11 @@ impl TargetSpec {
         }
     }
 
+    /// Returns true for a call of gRPC, written as `GRPC URL`.
+    pub fn is_call(&self) -> bool {
+        self.method.as_str() == "GRPC"
+    }
+
     /// Adds the `headers` whose names the target does not set itself.
     pub fn with_defaults(mut self, headers: &[String]) -> TargetSpec {
         let defaults = headers.iter().filter(|header| !self.gives(name_of(header))).cloned().collect::<Vec<_>>();

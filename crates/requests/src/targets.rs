@@ -4,6 +4,8 @@
 //!   the next target;
 //! - curl commands, which begin at the start of a line and may span several lines, as in a shell.
 //!
+//! A target `GRPC URL` is a call. Its message is in a file, or in lines of JSON.
+//!
 //! `#` begins a comment in both forms. The comment `# weight: 3` gives the next target the weight 3.
 
 use truetail_engine::{Method, without_credentials};
@@ -68,6 +70,8 @@ impl TargetsParser<'_> {
             self.begin(method, url)?;
         } else if let Some(file) = line.strip_prefix('@') {
             self.body(file)?;
+        } else if self.current.as_ref().is_some_and(|(spec, _)| spec.is_call()) && !begins_with_a_name(line) {
+            self.message(line)?;
         } else {
             self.header(line)?;
         }
@@ -103,10 +107,28 @@ impl TargetsParser<'_> {
         let here = self.here();
         let read = self.read;
         let (spec, has_body) = self.current.as_mut().ok_or_else(|| no_target(&here, "a body"))?;
-        if std::mem::replace(has_body, true) {
+        if std::mem::replace(has_body, true) || !spec.body.is_empty() {
             return Err(here.invalid("a second body; a target has one"));
         }
         spec.body = read(file.trim()).map_err(|error| here.unreadable(error))?;
+        Ok(())
+    }
+
+    /// Adds a line with messages of a call.
+    fn message(&mut self, line: &str) -> Result<(), InputError> {
+        let here = self.here();
+        if !line.starts_with(['{', '[']) {
+            return Err(here.invalid(format!("'{line}' is neither 'name: value' nor a message; a line has a whole message, such as {{}}, and @FILE is for longer ones")));
+        }
+        if let Some((spec, has_body)) = &mut self.current {
+            if *has_body {
+                return Err(here.invalid("a second body; a target has one"));
+            }
+            if !spec.body.is_empty() {
+                spec.body.push(b'\n');
+            }
+            spec.body.extend_from_slice(line.as_bytes());
+        }
         Ok(())
     }
 
@@ -153,7 +175,8 @@ impl TargetsParser<'_> {
             let help = "write a line such as GET http://127.0.0.1:8080/api, or a curl command";
             return Err(Location::named(self.file).invalid(format!("the file has no target; {help}")));
         }
-        self.done.into_iter().map(TargetSpec::with_url_credentials).collect()
+        let log_in = |spec: TargetSpec| if spec.is_call() { Ok(spec) } else { spec.with_url_credentials() };
+        self.done.into_iter().map(log_in).collect()
     }
 }
 
@@ -166,6 +189,11 @@ fn is_curl(text: &str) -> bool {
     // PowerShell has another command named curl, so its users call the program by its file name.
     let word = word.map(|after| after.strip_prefix(".exe").unwrap_or(after));
     word.is_some_and(|after| after.starts_with([' ', '\t', '\\']))
+}
+
+/// Returns true if a line may be `name: value`: a name does not begin with a sign of JSON.
+fn begins_with_a_name(line: &str) -> bool {
+    line.starts_with(|first: char| !"{}[]\",".contains(first))
 }
 
 /// Returns method and URL of a line `METHOD URL`. The capitals of the first word tell it from `Name: value`.
@@ -226,6 +254,21 @@ mod tests {
     }
 
     #[test]
+    fn calls_have_their_messages_in_lines_or_a_file() {
+        let text = "# weight: 2\nGRPC grpc://a:1/p.S/M\nx-a: b\n{\"a\":1}\n\n\
+                    GRPC grpc://a:1/p.S/N\n{\"a\":1}\n[{\"a\":2}]\nGRPC grpc://a:1/p.S/O\n@b";
+        assert_eq!(
+            summaries(text),
+            [
+                "2:2×GRPC grpc://a:1/p.S/M [x-a: b] {\"a\":1}",
+                "6:1×GRPC grpc://a:1/p.S/N [] {\"a\":1}\n[{\"a\":2}]",
+                "9:1×GRPC grpc://a:1/p.S/O [] <b>",
+            ]
+        );
+        assert_eq!(summaries("GRPC grpc://me:secret@a:1/p.S/M"), ["1:1×GRPC grpc://me:secret@a:1/p.S/M [] "]);
+    }
+
+    #[test]
     fn a_password_goes_into_a_header() {
         let text = "GET http://me:secret@a/1\nX: y\nGET http://a/2\nAuthorization: own\n";
         assert_eq!(
@@ -251,6 +294,9 @@ mod tests {
             ("get http://a/", "f:1: a header"),
             ("\nnonsense", "f:2: 'nonsense' is none of"),
             ("GET http://a/ b", "f:1: 'http://a/ b' is not a URL"),
+            ("GRPC grpc://a:1/p.S/M\n{}\n@b", "f:3: a second body"),
+            ("GRPC grpc://a:1/p.S/M\n@b\n{}", "f:3: a second body"),
+            ("GRPC grpc://a:1/p.S/M\n{\n\"a\": 1\n}", "f:3: '\"a\": 1' is neither"),
             ("CONNECT http://a/", "f:1: 'CONNECT' is not a method"),
             ("# weight: 0\nGET http://a/", "f:1: '0' is not a weight"),
             ("# weight: many\nGET http://a/", "f:1: 'many' is not a weight"),

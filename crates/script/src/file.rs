@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mlua::Table;
 use truetail_engine::RequestView;
 use truetail_flow::SessionRows;
+use truetail_grpc::Schema;
 
 use crate::state::State;
 
@@ -92,4 +93,6 @@ pub struct SessionPlan {
     pub steps: Vec<String>,
     /// Rows of data.
     pub rows: Option<Arc<SessionRows>>,
+    /// Schema of their calls, if they call methods of gRPC.
+    pub calls: Option<Schema>,
 }

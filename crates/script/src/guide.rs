@@ -5,10 +5,12 @@ use std::sync::Arc;
 use mlua::{FromLua, FromLuaMulti, IntoLuaMulti, Lua, MultiValue, Table, Thread, ThreadStatus, Value};
 use truetail_engine::FieldList;
 use truetail_flow::{Guide, GuidedAnswer, GuidedRequest, NextMove, SessionRows};
+use truetail_model::record::GrpcStatus;
 use truetail_model::time::Nanos;
 use truetail_run::EarlyEnd;
 
 use crate::error::ScriptError;
+use crate::file::SessionPlan;
 use crate::sessions::{ASK, FAIL, SessionFunctions};
 use crate::shared::Shared;
 use crate::state::State;
@@ -24,6 +26,8 @@ pub(crate) struct LuaGuide {
     state: State,
     functions: SessionFunctions,
     rows: Option<Arc<SessionRows>>,
+    /// The requests are gRPC calls.
+    makes_calls: bool,
     shared: Arc<Shared>,
     /// The open session of each user, with its number.
     under_way: Vec<Option<(u64, Thread)>>,
@@ -34,13 +38,15 @@ type Said = (Option<String>, Value, Value, Value, Value, Value, Value);
 
 impl LuaGuide {
     /// Takes over a state after `init`.
-    pub(crate) fn new(
-        state: State,
-        functions: SessionFunctions,
-        rows: Option<Arc<SessionRows>>,
-        shared: Arc<Shared>,
-    ) -> LuaGuide {
-        LuaGuide { state, functions, rows, shared, under_way: Vec::new() }
+    pub(crate) fn new(state: State, functions: SessionFunctions, plan: &SessionPlan, shared: Arc<Shared>) -> LuaGuide {
+        LuaGuide {
+            state,
+            functions,
+            rows: plan.rows.clone(),
+            makes_calls: plan.calls.is_some(),
+            shared,
+            under_way: Vec::new(),
+        }
     }
 
     fn start(&self, number: u64) -> Result<(Thread, Value), ScriptError> {
@@ -144,10 +150,15 @@ impl LuaGuide {
         }
     }
 
-    fn answer(&self, answer: &GuidedAnswer<'_>) -> mlua::Result<(u16, Table, Option<mlua::String>, f64)> {
+    fn answer(&self, answer: &GuidedAnswer<'_>) -> mlua::Result<(Value, Table, Option<mlua::String>, f64)> {
         let lua = &self.state.lua;
         let body = answer.is_whole.then(|| lua.create_string(answer.body)).transpose()?;
-        Ok((answer.status, fields(lua, answer.fields)?, body, answer.response_time.as_secs_f64()))
+        let of_call = GrpcStatus::of_recorded(answer.status).filter(|_| self.makes_calls);
+        let status = match of_call {
+            Some(status) => Value::String(lua.create_string(status.name())?),
+            None => Value::Integer(answer.status.into()),
+        };
+        Ok((status, fields(lua, answer.fields)?, body, answer.response_time.as_secs_f64()))
     }
 }
 

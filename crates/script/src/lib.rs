@@ -14,6 +14,7 @@
 //! | `thread` | `thread`: values of another state, and the end of the load |
 //! | `worker` | the requests and answers of one worker, behind `engine::RequestMaker` |
 //! | `sessions`, `session.lua` | the functions for `session(s)`, and the names of its steps |
+//! | `calls` | messages of gRPC calls, from Lua values and back |
 //! | `guide` | the sessions of one worker, behind `flow::Guide` |
 //! | `pieces` | the requests in the text that a script returned |
 //! | `summary` | the arguments of `done` |
@@ -25,6 +26,7 @@
 #![warn(unreachable_pub)]
 #![cfg(feature = "lua")]
 
+mod calls;
 mod error;
 mod file;
 mod guide;

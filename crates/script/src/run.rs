@@ -70,8 +70,7 @@ impl ScriptRun {
             }
             match (functions, sessions) {
                 (Some(functions), Some(plan)) => {
-                    let rows = plan.rows.clone();
-                    guides.push(LuaGuide::new(state.clone(), functions.clone(), rows, Arc::clone(&shared)));
+                    guides.push(LuaGuide::new(state.clone(), functions.clone(), plan, Arc::clone(&shared)));
                 }
                 _ => scripted.push(ScriptedWorker::new(state.clone(), Arc::clone(&shared))?),
             }
@@ -136,7 +135,7 @@ fn load(
     let seed = file.seed.wrapping_add(u64::from(nth));
     let state = State::new(&StateOptions { file: file.name.clone(), allows_io: file.allows_io, seed, output })?;
     // All workers draw the numbers of sessions from one seed.
-    let functions = sessions.map(|_| SessionFunctions::add_to(&state, &file.name, file.seed)).transpose()?;
+    let functions = sessions.map(|plan| SessionFunctions::add_to(&state, file, plan.calls.as_ref())).transpose()?;
     if let (Some(functions), Some(plan)) = (&functions, sessions) {
         state.call::<()>(&functions.learn, plan.steps.clone())?;
     }

@@ -1,7 +1,7 @@
 -- Run in each state of a script with session(s), before the script. The host gives functions and the words of its moves.
 local host = host
 local running, yield = coroutine.running, coroutine.yield
-local Session, Answer, Headers, OWNER = {}, {}, {}, {}
+local Session, Answer, Headers, OWNER, METHOD = {}, {}, {}, {}, {}
 local numbers, known = {}, ""
 Session.__index = Session
 
@@ -35,8 +35,20 @@ local function check_headers(headers)
   end
 end
 
+local function send(s, step, method, path, body, headers)
+  local think = s.think
+  s.named, s.think = nil, 0
+  local status, fields, content, elapsed = yield(host.ASK, step, think, method, path, body, headers)
+  local answer = { status = status, headers = setmetatable(fields, Headers), body = content, elapsed = elapsed }
+  answer[OWNER] = s.thread
+  return setmetatable(answer, Answer)
+end
+
 local function ask(s, method, path, body, headers)
   own(s)
+  if host.call_body then
+    error("the URL begins with grpc, so a session makes calls; write s:call(\"package.Service/Method\", { … })", 3)
+  end
   if type(method) ~= "string" or type(path) ~= "string" then
     error("the path is a " .. type(path) .. ", and must be a string, such as \"/items\"", 2)
   end
@@ -44,13 +56,7 @@ local function ask(s, method, path, body, headers)
     error("the body is a " .. type(body) .. ", and must be a string; json.encode(value) makes one", 2)
   end
   check_headers(headers)
-  local step = s.named or step_named(method .. " " .. path:match("^[^?#]*"))
-  local think = s.think
-  s.named, s.think = nil, 0
-  local status, fields, content, elapsed = yield(host.ASK, step, think, method, path, body, headers)
-  local answer = { status = status, headers = setmetatable(fields, Headers), body = content, elapsed = elapsed }
-  answer[OWNER] = s.thread
-  return setmetatable(answer, Answer)
+  return send(s, s.named or step_named(method .. " " .. path:match("^[^?#]*")), method, path, body, headers)
 end
 
 function Session:request(method, path, body, headers)
@@ -79,6 +85,27 @@ end
 
 function Session:delete(path, body, headers)
   return ask(self, "DELETE", path, body, headers)
+end
+
+function Session:call(method, message, metadata)
+  own(self)
+  if not host.call_body then
+    error("calls need a URL with grpc:// or grpcs://", 2)
+  end
+  if type(method) ~= "string" then
+    error("the method is a " .. type(method) .. ", and must be a string, such as \"shop.Cart/Add\"", 2)
+  end
+  if message ~= nil and type(message) ~= "table" then
+    error("the message is a " .. type(message) .. ", and must be a table, such as { name = \"a\" }", 2)
+  end
+  check_headers(metadata)
+  local body, problem = host.call_body(method, host.encode(message or {}))
+  if problem then
+    error(problem, 2)
+  end
+  local answer = send(self, self.named or step_named(method), "POST", "/" .. method, body, metadata)
+  answer[METHOD] = method
+  return answer
 end
 
 function Session:step(name)
@@ -131,6 +158,16 @@ function Answer.__index(answer, key)
       error("the body is no JSON: " .. problem, 2)
     end
     rawset(answer, "json", value)
+    return value
+  end
+  if key == "message" and rawget(answer, METHOD) then
+    local is_gzip = (answer.headers["grpc-encoding"] or ""):lower() == "gzip"
+    local text = answer.status == "OK" and host.call_message(rawget(answer, METHOD), answer.body, is_gzip)
+    if not text then
+      return nil
+    end
+    local value = host.decode(text)
+    rawset(answer, "message", value)
     return value
   end
   if key == "body" then

@@ -2,8 +2,10 @@
 
 use mlua::{Function, Lua, LuaSerdeExt, Table, Value};
 use truetail_flow::MAX_BODY_BYTES;
+use truetail_grpc::Schema;
 use truetail_model::random::{Numbered, mix64};
 
+use crate::calls;
 use crate::error::ScriptError;
 use crate::file::{ScriptFile, ScriptTarget};
 use crate::shared::Output;
@@ -37,13 +39,18 @@ pub(crate) struct SessionFunctions {
 
 impl SessionFunctions {
     /// Adds what sessions need to a state, before its script is loaded.
-    pub(crate) fn add_to(state: &State, file: &str, seed: u64) -> Result<SessionFunctions, ScriptError> {
-        state.described(prepare(&state.lua, file, seed))
+    pub(crate) fn add_to(
+        state: &State,
+        file: &ScriptFile,
+        calls: Option<&Schema>,
+    ) -> Result<SessionFunctions, ScriptError> {
+        state.described(prepare(&state.lua, file, calls))
     }
 }
 
-fn prepare(lua: &Lua, file: &str, seed: u64) -> mlua::Result<SessionFunctions> {
+fn prepare(lua: &Lua, file: &ScriptFile, schema: Option<&Schema>) -> mlua::Result<SessionFunctions> {
     let host = lua.create_table()?;
+    calls::add_to(&host, lua, schema)?;
     host.set("ASK", ASK)?;
     host.set("FAIL", FAIL)?;
     let limit = MAX_BODY_BYTES >> 20;
@@ -60,8 +67,9 @@ fn prepare(lua: &Lua, file: &str, seed: u64) -> mlua::Result<SessionFunctions> {
         })
     };
     host.set("parsed", lua.create_function(in_words)?)?;
-    let file = file.to_owned();
-    host.set("place", lua.create_function(move |lua, ()| Ok(place(lua, &file)))?)?;
+    let name = file.name.clone();
+    host.set("place", lua.create_function(move |lua, ()| Ok(place(lua, &name)))?)?;
+    let seed = file.seed;
     let uniform = move |_: &Lua, (session, drawn): (u64, u64)| {
         Ok(Numbered::new(mix64(seed) ^ mix64(session), PURPOSE).uniform(drawn))
     };
@@ -112,11 +120,17 @@ fn is_bounded(value: &Value, levels: u32, values: &mut u32) -> mlua::Result<bool
     Ok(true)
 }
 
-/// Returns the names of the steps if a script defines `session(s)`; `None` if it makes single requests.
+/// Returns the names of the steps if a script defines `session(s)`; `None` if it makes single requests. With a schema,
+/// its sessions call methods of gRPC.
 ///
 /// # Errors
-/// The script fails, has `session` and another function that makes requests or waits, or names no steps.
-pub fn steps_of(file: &ScriptFile, target: &ScriptTarget) -> Result<Option<Vec<String>>, ScriptError> {
+/// The script fails, has `session` and another function that makes requests or waits, or names no steps. The schema
+/// lacks the method that a step is named after.
+pub fn steps_of(
+    file: &ScriptFile,
+    target: &ScriptTarget,
+    schema: Option<&Schema>,
+) -> Result<Option<Vec<String>>, ScriptError> {
     // Most scripts of wrk have no such word, and need not be run once more.
     if !file.code.windows(7).any(|word| word == b"session") {
         return Ok(None);
@@ -124,7 +138,7 @@ pub fn steps_of(file: &ScriptFile, target: &ScriptTarget) -> Result<Option<Vec<S
     let output = Output::new(|_| ());
     let options = StateOptions { file: file.name.clone(), allows_io: file.allows_io, seed: file.seed, output };
     let state = State::new(&options)?;
-    SessionFunctions::add_to(&state, &file.name, file.seed)?;
+    SessionFunctions::add_to(&state, file, schema)?;
     state.described(target.describe_to(&state))?;
     state.load(&file.code)?;
     if state.function("session").is_none() {
@@ -140,11 +154,15 @@ pub fn steps_of(file: &ScriptFile, target: &ScriptTarget) -> Result<Option<Vec<S
         }
     }
     let names: Option<Vec<String>> = state.lua.globals().get("steps").ok();
-    match names.filter(|names| !names.is_empty()) {
-        Some(names) => Ok(Some(names)),
-        None => Err(state.error(
+    let Some(names) = names.filter(|names| !names.is_empty()) else {
+        return Err(state.error(
             "session() needs the names of its steps, because each has books of its own; write them at the top, such \
              as steps = { \"login\", \"GET /items\" }",
-        )),
+        ));
+    };
+    let methods = names.iter().filter(|name| name.contains('/'));
+    for (schema, name) in schema.into_iter().flat_map(|schema| methods.clone().map(move |name| (schema, name))) {
+        calls::method(schema, name).map_err(|problem| state.error(&format!("steps: {problem}")))?;
     }
+    Ok(Some(names))
 }

@@ -31,7 +31,7 @@ pub(crate) struct AnswerQueue {
     /// Maximum number of requests that the connection holds.
     most: usize,
     own_bytes: u64,
-    /// True if an answer that is due passes those before it that are not.
+    /// True if the answers of the service are in the order of their due times, and not in that of their requests.
     leaves_as_ready: bool,
     /// True while the system accepts no more bytes.
     blocked: bool,
@@ -82,10 +82,15 @@ impl AnswerQueue {
         self.exchanges.back_mut()
     }
 
-    /// Adds an answer after all others.
+    /// Adds an answer after all others. Among answers that leave as ready, the order is that of their due times.
     pub(crate) fn push(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
         self.set_timers(shared, &exchange);
-        self.exchanges.push_back(exchange);
+        if !self.leaves_as_ready || exchange.is_of_server() {
+            return self.exchanges.push_back(exchange);
+        }
+        // An answer that has begun to leave, or that comes from the server, was due before this one was asked for.
+        let place = self.exchanges.partition_point(|before| before.due <= exchange.due);
+        self.exchanges.insert(place, exchange);
     }
 
     /// Adds an answer of the server itself before the answers of the service that have not begun. TLS may hold bytes of
@@ -96,20 +101,6 @@ impl AnswerQueue {
         let begun = usize::from(has_begun);
         let own = self.exchanges.iter().skip(begun).take_while(|exchange| exchange.is_of_server()).count();
         self.exchanges.insert(begun + own, exchange);
-    }
-
-    /// Puts the answer that was due first, if it is due at `now`, before the others, unless one of them has begun to
-    /// leave. Answers of the server itself keep their places.
-    fn bring_forward(&mut self, now: Timestamp) {
-        let stays = |front: &ServerExchange| front.sent > 0 || self.blocked || front.is_of_server();
-        if !self.leaves_as_ready || self.exchanges.front().is_none_or(stays) {
-            return;
-        }
-        let answers = self.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.entry.is_some());
-        let first = answers.min_by_key(|(_, exchange)| exchange.due).filter(|(_, exchange)| exchange.due <= now);
-        if let Some(exchange) = first.map(|(place, _)| place).and_then(|place| self.exchanges.remove(place)) {
-            self.exchanges.push_front(exchange);
-        }
     }
 
     fn set_timers(&mut self, shared: &mut SharedState, exchange: &ServerExchange) {
@@ -137,7 +128,6 @@ impl AnswerQueue {
         self.blocked = false;
         let mut responses = 0;
         loop {
-            self.bring_forward(now);
             let Some(exchange) = self.exchanges.front_mut() else { return Ok(()) };
             match exchange.step(now) {
                 NextSend::Wait => {

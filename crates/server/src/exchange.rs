@@ -23,7 +23,7 @@ pub(crate) enum AfterResponse {
 /// The bytes that an exchange may send now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NextSend {
-    /// None yet: the answer is not due, or its request has not been read to the end.
+    /// None yet: the answer is not due, or waits for its request.
     Wait,
     /// The bytes before this index.
     SendTo(u64),
@@ -62,6 +62,10 @@ struct OwnAnswer {
     /// Length of the head at the beginning; 0 for a message.
     #[cfg(feature = "http2")]
     head: u64,
+    /// Number of bytes before `bytes` that have left and are no longer kept.
+    dropped: u64,
+    /// More bytes may follow.
+    grows: bool,
 }
 
 /// Data for the record of an exchange: its row, and its ending and status once all bytes have left.
@@ -171,7 +175,44 @@ impl ServerExchange {
             bytes,
             #[cfg(feature = "http2")]
             head,
+            dropped: 0,
+            grows: false,
         });
+    }
+
+    /// Returns true if the beginning of the answer may leave before the rest is known.
+    #[cfg(feature = "http2")]
+    pub(crate) fn may_leave_in_parts(&self) -> bool {
+        self.rest.is_none() && self.then == AfterResponse::KeepOpen && self.due != Timestamp::NEVER
+    }
+
+    /// Adds bytes to the end of the answer that [`Self::answer_with`] gave. If `grows`, more may follow.
+    #[cfg(feature = "http2")]
+    pub(crate) fn extend(&mut self, bytes: &[u8], grows: bool) {
+        if let Some(own) = &mut self.own {
+            own.bytes.extend_from_slice(bytes);
+            own.grows = grows;
+            self.length += bytes.len() as u64;
+        }
+    }
+
+    /// Returns the number of bytes that are ready and have not left.
+    #[cfg(feature = "http2")]
+    pub(crate) fn unsent(&self) -> u64 {
+        self.length - self.sent
+    }
+
+    /// Drops the bytes of [`Self::answer_with`] that have left, once they are half of all. Returns their number.
+    #[cfg(feature = "http2")]
+    pub(crate) fn drop_sent(&mut self) -> u64 {
+        let Some(own) = &mut self.own else { return 0 };
+        let gone = self.sent - own.dropped;
+        if gone == 0 || gone * 2 < own.bytes.len() as u64 {
+            return 0;
+        }
+        own.bytes.drain(..gone as usize);
+        own.dropped = self.sent;
+        gone
     }
 
     /// Returns the number of bytes that this answer does not share with others.
@@ -205,7 +246,7 @@ impl ServerExchange {
     pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, from: u64, end: u64) -> &'a [u8] {
         match (&self.stream, &self.own) {
             (Some(stream), _) => stream.piece(from, end),
-            (None, Some(own)) => &own.bytes[from as usize..end as usize],
+            (None, Some(own)) => &own.bytes[(from - own.dropped) as usize..(end - own.dropped) as usize],
             (None, None) => responses.piece(self.response, from, end),
         }
     }
@@ -222,8 +263,13 @@ impl ServerExchange {
     /// Returns true if the answer is complete after `sent` bytes and ends regularly.
     #[cfg(feature = "http2")]
     pub(crate) fn is_whole_at(&self, sent: u64) -> bool {
-        let is_over = self.stream.as_ref().map_or(sent == self.length, |stream| stream.is_complete(sent));
+        let is_over =
+            self.stream.as_ref().map_or(sent == self.length && !self.grows(), |stream| stream.is_complete(sent));
         is_over && self.then == AfterResponse::KeepOpen
+    }
+
+    fn grows(&self) -> bool {
+        self.own.as_ref().is_some_and(|own| own.grows)
     }
 
     #[cfg(feature = "http2")]
@@ -254,6 +300,7 @@ impl ServerExchange {
         match self.rest {
             Some((from, at)) if now < at && self.sent == from => NextSend::Wait,
             Some((from, at)) if now < at => NextSend::SendTo(from),
+            _ if self.sent == self.length && self.grows() => NextSend::Wait,
             _ if self.sent == self.length => NextSend::Complete,
             _ => NextSend::SendTo(self.length),
         }

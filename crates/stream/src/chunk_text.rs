@@ -59,6 +59,8 @@ fn add_text(api: LlmApi, data: &[u8], text: &mut String) -> bool {
     let Ok(event) = serde_json::from_slice::<Event<'_>>(data) else { return false };
     match event.choices.unwrap_or_default().as_slice() {
         [] => true,
+        // Nothing tells whether a model writes it before the text or after it.
+        [choice] if choice.reasoning.as_ref().is_some_and(Part::is_filled) => false,
         [choice] if api == LlmApi::OpenaiCompletions => {
             choice.text.as_ref().is_none_or(|part| !part.is_filled() || part.add_to(text))
         }
@@ -79,6 +81,8 @@ struct Choice<'a> {
     text: Option<Part<'a>>,
     #[serde(default, borrow)]
     delta: Option<Delta<'a>>,
+    #[serde(default, borrow, alias = "reasoning_content", alias = "reasoning_text", alias = "thinking")]
+    reasoning: Option<Part<'a>>,
 }
 
 /// The members of a delta by name.
@@ -177,5 +181,7 @@ mod tests {
         assert_eq!(answer.take(), None, "more than a MiB");
         let completion = r#"{"choices":[{"index":0,"text":"far"}]}"#;
         assert_eq!(collect_text(LlmApi::OpenaiCompletions, completion), ("so far".to_owned(), true));
+        let beside = r#"{"choices":[{"index":0,"text":"","reasoning":"hm"}]}"#;
+        assert_eq!(collect_text(LlmApi::OpenaiCompletions, beside), ("so ".to_owned(), false));
     }
 }

@@ -23,7 +23,7 @@ pub struct ServerSentEvent<'a> {
     pub data: &'a [u8],
     /// Length of the whole data in bytes, including bytes that were not kept.
     pub data_bytes: u64,
-    /// The event has the type `error`.
+    /// The event has the type `error`, or a field `error`.
     pub is_error: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct EventParser {
     data: Vec<u8>,
     /// Bytes of data, including a line feed after each `data` field.
     data_bytes: u64,
-    /// The last `event` field of the current event says `error`.
+    /// The last `event` field of the current event says `error`, or it has a field `error`.
     is_error: bool,
 }
 
@@ -187,6 +187,11 @@ impl EventParser {
         self.at = match &self.name[..length] {
             b"data" => At::ValueStart,
             b"event" => At::TypeStart,
+            // Some versions of llama.cpp end an answer that failed with a line `error: {…}`.
+            b"error" => {
+                self.is_error = true;
+                At::ValueStart
+            }
             _ => At::Other,
         };
     }

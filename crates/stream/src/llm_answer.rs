@@ -119,6 +119,8 @@ impl LlmAnswer {
             text.event(options.api, &data);
         }
         let chunk = self.without_repetition(chunk);
+        // Whose tokens are counted is unknown.
+        self.marks.has_wrong_usage |= chunk.repeats_content && chunk.choices.has_others();
         self.choices.seen = self.choices.seen.and(chunk.choices);
         self.choices.finished = self.choices.finished.and(chunk.finished);
         self.finish = chunk.finish.or(self.finish);

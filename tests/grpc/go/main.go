@@ -1,4 +1,4 @@
-// A gRPC server with a known truth: it stalls once, fails every nth call, and counts what it sent.
+// A gRPC server with a known truth: it stalls once, fails every nth call, and counts its calls and the messages of streams.
 package main
 
 import (
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -51,7 +52,8 @@ func describe() protoreflect.FileDescriptor {
 		Service: []*descriptorpb.ServiceDescriptorProto{{
 			Name: proto.String("Greeter"),
 			Method: []*descriptorpb.MethodDescriptorProto{
-				method("SayHello", false, false), method("SayMany", false, true), method("Chat", true, true),
+				method("SayHello", false, false), method("SayMany", false, true),
+				method("Collect", true, false), method("Chat", true, true), method("Early", true, true),
 			},
 		}},
 	}
@@ -70,6 +72,8 @@ type server struct {
 	begun     time.Time
 	calls     int
 	counts    map[string]int
+	received  int
+	sent      int
 	seen      []float64
 	stallAt   time.Duration
 	stallFor  time.Duration
@@ -152,7 +156,7 @@ func many(srv any, stream grpc.ServerStream) error {
 	number, entered := s.enter(stream.Context())
 	s.stall()
 	for range in.Get(s.request.Fields().ByName("count")).Int() {
-		if err := stream.SendMsg(s.answer(in.Get(s.request.Fields().ByName("name")).String())); err != nil {
+		if err := s.send(stream, number, in.Get(s.request.Fields().ByName("name")).String()); err != nil {
 			return s.leave(number, entered, err)
 		}
 		time.Sleep(s.gap)
@@ -160,7 +164,71 @@ func many(srv any, stream grpc.ServerStream) error {
 	return s.leave(number, entered, s.fails(number))
 }
 
-func chat(srv any, stream grpc.ServerStream) error { return status.Error(codes.Unimplemented, "chat") }
+// collect answers when the client has ended its stream, with the number of its messages.
+func collect(srv any, stream grpc.ServerStream) error {
+	s := srv.(*server)
+	number, entered := s.enter(stream.Context())
+	s.stall()
+	names, err := s.receive(stream, number, func(string) error { return nil })
+	if err == nil {
+		err = s.fails(number)
+	}
+	if err == nil {
+		err = s.send(stream, number, fmt.Sprint(names))
+	}
+	return s.leave(number, entered, err)
+}
+
+// chat answers each message as it comes.
+func chat(srv any, stream grpc.ServerStream) error {
+	s := srv.(*server)
+	number, entered := s.enter(stream.Context())
+	s.stall()
+	_, err := s.receive(stream, number, func(name string) error { return s.send(stream, number, name) })
+	if err == nil {
+		err = s.fails(number)
+	}
+	return s.leave(number, entered, err)
+}
+
+// early ends each call at its first message, though the client has more.
+func early(srv any, stream grpc.ServerStream) error {
+	s := srv.(*server)
+	number, entered := s.enter(stream.Context())
+	if err := stream.RecvMsg(dynamicpb.NewMessage(s.request)); err != nil {
+		return s.leave(number, entered, err)
+	}
+	return s.leave(number, entered, status.Error(codes.ResourceExhausted, "one is enough"))
+}
+
+// receive reads all messages of a client, tells the name of each, and returns their number.
+func (s *server) receive(stream grpc.ServerStream, number int, tell func(string) error) (int, error) {
+	for names := 0; ; names++ {
+		in := dynamicpb.NewMessage(s.request)
+		if err := stream.RecvMsg(in); err == io.EOF {
+			return names, nil
+		} else if err != nil {
+			return names, err
+		}
+		s.count(number, &s.received)
+		if err := tell(in.Get(s.request.Fields().ByName("name")).String()); err != nil {
+			return names, err
+		}
+	}
+}
+
+func (s *server) send(stream grpc.ServerStream, number int, name string) error {
+	s.count(number, &s.sent)
+	return stream.SendMsg(s.answer(name))
+}
+
+func (s *server) count(number int, messages *int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if number > 0 {
+		*messages++
+	}
+}
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:50051", "")
@@ -179,7 +247,9 @@ func main() {
 		Methods: []grpc.MethodDesc{{MethodName: "SayHello", Handler: unary}},
 		Streams: []grpc.StreamDesc{
 			{StreamName: "SayMany", Handler: many, ServerStreams: true},
+			{StreamName: "Collect", Handler: collect, ClientStreams: true},
 			{StreamName: "Chat", Handler: chat, ServerStreams: true, ClientStreams: true},
+			{StreamName: "Early", Handler: early, ServerStreams: true, ClientStreams: true},
 		},
 	}, s)
 	if *reflect {
@@ -201,5 +271,7 @@ func main() {
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	json.NewEncoder(os.Stdout).Encode(map[string]any{"calls": s.calls, "counts": s.counts})
+	json.NewEncoder(os.Stdout).Encode(map[string]any{
+		"calls": s.calls, "counts": s.counts, "received": s.received, "sent": s.sent,
+	})
 }

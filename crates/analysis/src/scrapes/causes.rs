@@ -25,7 +25,7 @@ pub(super) fn sentence(
         None => "some of its users got no answer".to_owned(),
     };
     let rest = match finding {
-        ScrapeFinding::Agrees => format!("and {waited}: no difference shown"),
+        ScrapeFinding::Agrees => format!("and {waited}{}: no difference shown", own_lag(run, shown)),
         ScrapeFinding::Overstates => format!("but {waited}: it counts other requests too, or in another unit"),
         ScrapeFinding::Understates => format!("but {waited}{}", understated(run, shown)),
         ScrapeFinding::CannotTell => format!("and {waited}, which its buckets do not decide"),
@@ -78,16 +78,28 @@ impl Around {
     }
 }
 
-/// Returns where the time passed that the service does not count, as far as single requests are known.
-fn understated(run: &Run, shown: &ServiceQuantile) -> String {
+/// Returns the times around the percentile; `None` if no single requests are known.
+fn around(run: &Run, shown: &ServiceQuantile) -> Option<Around> {
     let even = run.snapshot.samples.even().iter();
     let is_answer = |record: &&RequestRecord| matches!(record.outcome, Outcome::Response { .. });
     let mut answers: Vec<&RequestRecord> = even.filter(is_answer).collect();
     if answers.is_empty() || shown.users_ns.is_none() {
-        return String::new();
+        return None;
     }
     answers.sort_unstable_by_key(|record| (record.response_time(), record.index));
-    let around = Around::of(ledger::around(shown.q, &answers));
+    Some(Around::of(ledger::around(shown.q, &answers)))
+}
+
+/// Returns how much of a longer wait is truetail's own, which is no difference between service and users.
+fn own_lag(run: &Run, shown: &ServiceQuantile) -> String {
+    let is_longer = shown.users_ns.zip(shown.high_ns).is_some_and(|(users, high)| users > high);
+    let around = around(run, shown).filter(|around| is_longer && around.lag > WORTH_NAMING * around.response);
+    around.map_or(String::new(), |around| format!(", of which {} is truetail's own lag", time(around.lag)))
+}
+
+/// Returns where the time passed that the service does not count, as far as single requests are known.
+fn understated(run: &Run, shown: &ServiceQuantile) -> String {
+    let Some(around) = around(run, shown) else { return String::new() };
     let counted = shown.high_ns.unwrap_or(shown.dashboard_ns) as f64;
     let outside = (around.service - counted).max(0.0);
     let parts = [

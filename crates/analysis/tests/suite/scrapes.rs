@@ -3,9 +3,10 @@
 use truetail_analysis::findings;
 use truetail_model::record::RequestRecord;
 use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
 use truetail_run::{HistogramFinding, Run, Scrape, ScrapeFinding, ServiceBucket, ServiceHistogram, StatedQuantile};
 
-use crate::support::{scenario, simulated};
+use crate::support::{changed, scenario, simulated};
 
 const MS: u64 = 1_000_000;
 /// The default bounds of Prometheus' client libraries.
@@ -57,6 +58,22 @@ fn a_service_that_sees_what_its_users_see_agrees() {
     let found = finding(&run, histogram(records(&run).map(|record| record.response_time().0)));
     assert_eq!(found.finding, ScrapeFinding::Agrees, "{found:?}");
     assert!(found.message.ends_with("no difference shown"), "{}", found.message);
+}
+
+#[test]
+fn a_longer_wait_that_is_truetails_own_is_no_difference_and_is_named() {
+    let late = Nanos(300 * MS);
+    let run = changed(&simulated(&scenario("01-healthy")), |record| {
+        if record.index.is_multiple_of(50) {
+            record.delay.generator_lag = late;
+            record.actual_start = record.actual_start + late;
+            record.end = record.end + late;
+        }
+    });
+    let found = finding(&run, histogram(records(&run).map(|record| record.service_time().0)));
+    assert_eq!(found.finding, ScrapeFinding::Agrees, "{found:?}");
+    let end = "of which 300.0ms is truetail's own lag: no difference shown";
+    assert!(found.message.ends_with(end), "{}", found.message);
 }
 
 #[test]

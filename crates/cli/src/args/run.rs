@@ -200,7 +200,8 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "USER:PASSWORD", help_heading = "Request")]
     pub user: Option<Credentials>,
     /// File with several targets, in place of a URL: for each one 'METHOD URL', header lines and '@BODYFILE', then a
-    /// blank line; or curl commands. '# weight: 3' before a target gives it three times the share of requests
+    /// blank line; or curl commands. 'GRPC URL' calls a method of gRPC. '# weight: 3' before a target gives it three
+    /// times the share of requests
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub targets: Option<PathBuf>,
     /// A curl command in place of a URL, in quotes. To write it without quotes, put it after --

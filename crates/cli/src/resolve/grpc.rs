@@ -1,13 +1,14 @@
 //! gRPC calls of `truetail run`.
 
 use truetail_engine::{Method, Target};
-use truetail_grpc::{CallMethod, GrpcUrl, Schema};
+use truetail_grpc::{CallMethod, GrpcUrl};
 use truetail_model::time::Nanos;
 use truetail_requests::{BodyEncoder, Feed, Location, TargetSpec, prepare};
-use truetail_run::GrpcConfig;
+use truetail_run::{GrpcConfig, GrpcKind};
 
+use super::grpc_schema::Schemas;
 use super::load::DEFAULT_SEED;
-use super::{grpc_schema, request};
+use super::request;
 use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
 
@@ -16,12 +17,31 @@ pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(GrpcUrl::is_meant)
 }
 
-/// Refuses options of gRPC without the URL of a method.
+/// The target of calls, and the method of each of its requests.
+pub(crate) struct CallTarget {
+    pub target: Target,
+    pub called: Vec<CallMethod>,
+}
+
+/// Returns true if an entry of a file of targets is a call, or names a method.
+pub(crate) fn is_call(spec: &TargetSpec) -> bool {
+    spec.is_call() || GrpcUrl::is_meant(&spec.url)
+}
+
+/// Refuses options of gRPC without the URL of a method. A file of targets may have such URLs.
 ///
 /// # Errors
 /// If there is one.
 pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
-    match args.grpc.given().next().filter(|_| !are_meant(args)) {
+    if are_meant(args) || args.targets.is_some() { Ok(()) } else { refuse_in_http(args) }
+}
+
+/// Refuses options of gRPC.
+///
+/// # Errors
+/// If there is one.
+pub(crate) fn refuse_in_http(args: &RunArgs) -> Result<()> {
+    match args.grpc.given().next() {
         Some(option) => Err(usage_error(format!(
             "{option} is for gRPC; write a URL such as grpc://HOST:PORT/package.Service/Method"
         ))),
@@ -29,61 +49,111 @@ pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
     }
 }
 
-/// The target of calls, and their method.
-pub(crate) struct CallTarget {
-    pub target: Target,
-    pub method: CallMethod,
-}
-
-/// Returns the target of calls. May ask the server for its schema.
+/// Returns the target of calls of one method. May ask the server for its schema.
 ///
 /// # Errors
 /// If the URL, the options, the schema, the message or the rows are not valid, or the server does not tell its schema.
 pub(crate) fn target(args: &RunArgs) -> Result<CallTarget> {
+    if args.targets.is_some() {
+        return Err(usage_error("--targets has the URLs of its calls; leave out the URL on the command line"));
+    }
+    let url = args.url.as_deref().unwrap_or_default();
+    let spec = TargetSpec { body: request::body(args)?, ..TargetSpec::new(Location::named("--data"), url) };
+    called(args, vec![spec])
+}
+
+/// Returns the target of the calls in a file of targets. May ask their servers for their schemas.
+///
+/// # Errors
+/// As [`target`], and if there are requests of HTTP among them, or some methods answer with a stream and others do not.
+pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
+    for spec in &specs {
+        let problem = match (spec.is_call(), GrpcUrl::is_meant(&spec.url)) {
+            (true, true) => continue,
+            (true, false) => "GRPC calls a method; write GRPC grpc://HOST:PORT/package.Service/Method",
+            (false, true) => "a grpc:// URL is called with GRPC; write GRPC grpc://HOST:PORT/package.Service/Method",
+            (false, false) => {
+                "a request of HTTP beside calls of gRPC; a run has one protocol, so give each its own file"
+            }
+        };
+        return Err(request::wrong(spec.location.invalid(problem)));
+    }
+    called(args, specs)
+}
+
+fn called(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<CallTarget> {
     refuse_http(args)?;
-    let url = GrpcUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
-    let schema = grpc_schema::schema(args, &url.http_origin, Some(&url.service))?;
-    let method = method(&schema, &url)?;
-    let calls = calls(args, &method)?;
-    let spec = spec(args, &url, method.clone())?;
+    let mut schemas = Schemas::new(args);
+    let mut called: Vec<CallMethod> = Vec::new();
+    let mut requests = Vec::new();
+    for spec in specs {
+        // The URL of the command line says enough by itself.
+        let wrong = |problem: String| match spec.location.line {
+            0 => usage_error(problem),
+            _ => request::wrong(spec.location.invalid(problem)),
+        };
+        let url = GrpcUrl::parse(&spec.url).map_err(|error| wrong(error.to_string()))?;
+        let schema = schemas.of(&url)?;
+        let method = schema.method(&url.service, &url.method).map_err(|error| wrong(error.to_string()))?;
+        if let Some(first) =
+            called.first().filter(|first| first.kind().server_streams() != method.kind().server_streams())
+        {
+            return Err(wrong(mixture(first, &method)));
+        }
+        called.push(method.clone());
+        requests.push(request_of(args, spec, &url, method));
+    }
+    let calls = calls(args, &called)?;
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
-    let ask = prepare(&[spec], feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
+    let ask = prepare(&requests, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
     let mut target = Target::for_origins(ask.requests, ask.origins, &request::way(args)?).map_err(request::refused)?;
     target.use_calls(calls).map_err(request::refused)?;
-    Ok(CallTarget { target, method })
+    Ok(CallTarget { target, called })
 }
 
-fn method(schema: &Schema, url: &GrpcUrl) -> Result<CallMethod> {
-    schema.method(&url.service, &url.method).map_err(usage_error)
+fn mixture(first: &CallMethod, other: &CallMethod) -> String {
+    let answers = |method: &CallMethod| {
+        let with = if method.kind().server_streams() { "a stream" } else { "one message" };
+        format!("{} answers with {with}", method.full_name())
+    };
+    format!("{}, and {}; a run has one kind of answer, so give each its own file", answers(other), answers(first))
 }
 
-fn calls(args: &RunArgs, method: &CallMethod) -> Result<GrpcConfig> {
-    let kind = method.kind();
+/// Returns how all methods are called: a call may send any number of messages if one of them takes a stream.
+fn calls(args: &RunArgs, methods: &[CallMethod]) -> Result<GrpcConfig> {
+    let client_streams = methods.iter().any(|method| method.kind().client_streams());
+    let server_streams = methods.iter().any(|method| method.kind().server_streams());
     let message_gap_ns = args.grpc.message_gap.map(|gap| gap.0);
-    if message_gap_ns.is_some() && !kind.client_streams() {
-        let name = method.full_name();
-        return Err(usage_error(format!("--message-gap: {name} takes one message; leave --message-gap out")));
+    if let (Some(_), false, [first, others @ ..]) = (message_gap_ns, client_streams, methods) {
+        let name = first.full_name();
+        let all = if others.is_empty() { name } else { format!("{name}, as each of these methods,") };
+        return Err(usage_error(format!("--message-gap: {all} takes one message; leave --message-gap out")));
     }
-    Ok(GrpcConfig { kind, message_gap_ns })
+    Ok(GrpcConfig { kind: GrpcKind::new(client_streams, server_streams), message_gap_ns })
 }
 
-fn spec(args: &RunArgs, url: &GrpcUrl, method: CallMethod) -> Result<TargetSpec> {
-    let fixed = ["content-type: application/grpc", "te: trailers"].map(str::to_owned);
-    let deadline = args.grpc.deadline.map(|deadline| format!("grpc-timeout: {}", grpc_timeout(deadline)));
-    let defaults: Vec<String> = fixed.into_iter().chain(deadline).chain(args.traces.placeholder()).collect();
-    let scheme = if url.http_origin.starts_with("https") { "grpcs" } else { "grpc" };
-    let http_scheme = if scheme == "grpcs" { "https" } else { "http" };
-    let spec = TargetSpec {
+/// Returns the request of a call.
+fn request_of(args: &RunArgs, spec: TargetSpec, url: &GrpcUrl, method: CallMethod) -> TargetSpec {
+    let defaults: Vec<String> = fields(args).into_iter().chain(args.traces.placeholder()).collect();
+    let (http_scheme, scheme) =
+        if url.http_origin.starts_with("https") { ("https", "grpcs") } else { ("http", "grpc") };
+    let request = TargetSpec {
         method: Method::Other("POST".to_owned()),
-        headers: args.header.clone(),
+        url: url.http_url(),
         // Calls have neither.
         left_out: vec!["accept".to_owned(), "content-length".to_owned()],
-        body: request::body(args)?,
         encoder: Some(BodyEncoder::new(http_scheme, scheme, move |text| method.body_of_json(text))),
-        ..TargetSpec::new(Location::named("--data"), &url.http_url())
+        ..spec
     };
-    Ok(spec.with_defaults(&defaults))
+    request.with_defaults(&args.header).with_defaults(&defaults)
+}
+
+/// Returns the header lines that every call has.
+pub(crate) fn fields(args: &RunArgs) -> Vec<String> {
+    let fixed = ["content-type: application/grpc", "te: trailers"].map(str::to_owned);
+    let deadline = args.grpc.deadline.map(|deadline| format!("grpc-timeout: {}", grpc_timeout(deadline)));
+    fixed.into_iter().chain(deadline).collect()
 }
 
 /// Returns a time as `grpc-timeout` has it: at most eight digits and a unit. Rounded up.
@@ -96,7 +166,7 @@ fn grpc_timeout(time: Nanos) -> String {
 }
 
 /// Refuses options that are not for calls.
-fn refuse_http(args: &RunArgs) -> Result<()> {
+pub(crate) fn refuse_http(args: &RunArgs) -> Result<()> {
     let others = [
         ("--method", args.method.is_some()),
         ("--body-type", args.body_type.is_some()),
@@ -104,7 +174,6 @@ fn refuse_http(args: &RunArgs) -> Result<()> {
         ("--no-keepalive", args.no_keepalive),
         ("--stream", args.streams.stream.is_some()),
         ("--llm", args.streams.reads_llm()),
-        ("--targets", args.targets.is_some()),
         ("--curl", args.curl.is_some()),
         ("--replay", args.replay.replay.is_some()),
     ];

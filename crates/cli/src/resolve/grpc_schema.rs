@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use truetail_engine::{Method, PreflightError, Request, RequestSet, Target, preflight_observed};
-use truetail_grpc::{CollectedAnswer, Reflection, ReflectionVersion, Schema, answer_collector};
+use truetail_grpc::{CollectedAnswer, GrpcUrl, Reflection, ReflectionVersion, Schema, answer_collector};
 use truetail_model::record::GrpcStatus;
 use truetail_model::time::Nanos;
 use truetail_run::{GrpcConfig, GrpcKind};
@@ -20,6 +20,34 @@ const TIMEOUT: Nanos = Nanos::from_secs(10);
 const CALLS: GrpcConfig = GrpcConfig { kind: GrpcKind::Bidirectional, message_gap_ns: None };
 /// Advice if the server does not tell its schema.
 const GIVE_FILE: &str = "give the schema with --proto FILE or --protoset FILE";
+
+/// Schemas of several methods. A server is asked once about each of its services.
+pub(crate) struct Schemas<'a> {
+    args: &'a RunArgs,
+    /// Origin, service and schema. A schema from files is that of all.
+    known: Vec<(String, String, Schema)>,
+}
+
+impl Schemas<'_> {
+    pub(crate) fn new(args: &RunArgs) -> Schemas<'_> {
+        Schemas { args, known: Vec::new() }
+    }
+
+    /// Returns the schema of a method.
+    ///
+    /// # Errors
+    /// As [`schema`].
+    pub(crate) fn of(&mut self, url: &GrpcUrl) -> Result<Schema> {
+        let is_of_all = self.args.grpc.protoset.is_some() || !self.args.grpc.proto.is_empty();
+        let is_known = |origin: &str, service: &str| is_of_all || (origin == url.http_origin && service == url.service);
+        if let Some((.., schema)) = self.known.iter().find(|(origin, service, _)| is_known(origin, service)) {
+            return Ok(schema.clone());
+        }
+        let schema = schema(self.args, &url.http_origin, Some(&url.service))?;
+        self.known.push((url.http_origin.clone(), url.service.clone(), schema.clone()));
+        Ok(schema)
+    }
+}
 
 /// Returns the schema of a server: from the given files, or from the server itself. The server is only asked for what
 /// `name` needs (a service, a method or a message), or for all its services without a name.

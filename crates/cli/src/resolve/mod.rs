@@ -11,6 +11,7 @@ pub(crate) mod input;
 mod kept_headers;
 pub(crate) mod lab;
 pub(crate) mod load;
+pub(crate) mod load_target;
 pub(crate) mod messages;
 mod prompts;
 pub(crate) mod recognise;

@@ -12,6 +12,7 @@ use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
     parse_targets, placeholders, prepare, words_of_curl,
 };
+use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::input;
 use super::load::DEFAULT_SEED;
@@ -24,8 +25,19 @@ use crate::error::{CliError, Result, runtime_error, usage_error};
 /// # Errors
 /// If the requests in arguments or files are not valid, or a host does not resolve.
 pub(crate) fn target(args: &RunArgs) -> Result<Target> {
+    of_specs(args, specs(args)?)
+}
+
+/// Returns the target of these requests.
+///
+/// # Errors
+/// As [`target`].
+pub(crate) fn of_specs(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<Target> {
+    refuse_contradictions_of_http2(args)?;
+    let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
     let added: Vec<String> = closing(args).iter().cloned().chain(args.traces.placeholder()).collect();
-    let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(&added)).collect();
+    let with_user = specs.into_iter().map(|spec| spec.with_defaults(&args.header).with_defaults(&user));
+    let specs: Vec<_> = with_user.map(|spec| spec.with_defaults(&added)).collect();
     let specs = ask_for_streams(specs, &args.streams)?;
     refuse_without_prompt(args, &specs)?;
     let data = data(args)?;
@@ -101,8 +113,15 @@ pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
 /// # Errors
 /// If the host does not resolve.
 pub(crate) fn for_guided(args: &RunArgs, guided: &GuidedPlan) -> Result<Target> {
-    refuse_contradictions_of_http2(args)?;
-    target_of(args, PreparedRequests { requests: guided.requests(), origins: guided.origins().cloned().collect() })
+    if !guided.makes_calls() {
+        refuse_contradictions_of_http2(args)?;
+    }
+    let origins = guided.origins().cloned().collect();
+    let mut target = target_of(args, PreparedRequests { requests: guided.requests(), origins })?;
+    if guided.makes_calls() {
+        target.use_calls(GrpcConfig { kind: GrpcKind::Unary, message_gap_ns: None }).map_err(refused)?;
+    }
+    Ok(target)
 }
 
 /// Checks that every `--resolve` address belongs to one of the targets.
@@ -112,9 +131,12 @@ pub(crate) fn check_used(args: &RunArgs, targets: &[&Target]) -> Result<()> {
 }
 
 /// Returns the requests as written in arguments, a file, or a curl command.
-fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
+///
+/// # Errors
+/// If they are not valid.
+pub(crate) fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
-    let specs = match (&args.url, &args.targets, &args.curl) {
+    Ok(match (&args.url, &args.targets, &args.curl) {
         (Some(url), ..) => vec![from_arguments(args, url)?],
         (_, Some(file), _) => {
             parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
@@ -126,14 +148,11 @@ fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
             )?]
         }
         _ => vec![from_curl(&args.command, "--")?],
-    };
-    let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
-    Ok(specs.into_iter().map(|spec| spec.with_defaults(&args.header).with_defaults(&user)).collect())
+    })
 }
 
 /// Refuses requests from several sources, and parts of a request without a URL.
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
-    refuse_contradictions_of_http2(args)?;
     let sources = [
         ("a URL", args.url.is_some()),
         ("--targets", args.targets.is_some()),

@@ -7,6 +7,7 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_flow::{FlowRun, Flows};
 use truetail_run::EndClock;
 
+use super::load_target::LoadTarget;
 use super::{
     checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request, rows,
     server_timing, stream, stripe, tls, trace,
@@ -159,18 +160,11 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
         Some(made) if asks => Some(prompts::make(&mut args, &made, &workload)?),
         _ => None,
     };
-    let mut called = None;
-    let mut target = match (&flows, &replay, guided) {
-        (Some(flows), ..) => request::for_flows(&args, flows)?,
-        (_, Some(replay), _) => request::for_replay(&args, replay)?,
-        (.., Some(guided)) => request::for_guided(&args, guided)?,
-        _ if messages::are_meant(&args) => messages::target(&args)?,
-        _ if grpc::are_meant(&args) => {
-            let call = grpc::target(&args)?;
-            called = Some(call.method);
-            call.target
-        }
-        _ => request::target(&args)?,
+    let LoadTarget { mut target, called } = match (&flows, &replay, guided) {
+        (Some(flows), ..) => request::for_flows(&args, flows)?.into(),
+        (_, Some(replay), _) => request::for_replay(&args, replay)?.into(),
+        (.., Some(guided)) => request::for_guided(&args, guided)?.into(),
+        _ => LoadTarget::of(&args)?,
     };
     trace::trace(&args, start_at_unix_ns, &mut target)?;
     if target.protocol().calls().is_some_and(|calls| calls.kind.server_streams()) {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use truetail_engine::{Method, Request};
 use truetail_flow::GuidedPlan;
+use truetail_grpc::{GrpcUrl, Schema};
 use truetail_requests::basic_authorization;
 use truetail_script::{ScriptError, ScriptFile, ScriptTarget, SessionPlan, steps_of};
 
 use crate::args::run::{ModelName, RunArgs, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
-use crate::resolve::{flow, input, rows};
+use crate::resolve::{flow, grpc, grpc_schema, input, rows};
 
 /// A script before the run.
 #[derive(Debug)]
@@ -75,7 +76,13 @@ pub(super) fn failed(error: ScriptError) -> CliError {
 
 fn sessions(args: &RunArgs, file: &ScriptFile) -> Result<Option<ScriptedSessions>> {
     let Some(url) = &args.url else { return Ok(None) };
-    let url = if url.contains("://") { url.clone() } else { format!("http://{url}") };
+    let calls = schema(args, file)?;
+    let url = match &calls {
+        Some((origin, _)) => origin.clone(),
+        None if url.contains("://") => url.clone(),
+        None => format!("http://{url}"),
+    };
+    let calls = calls.map(|(_, schema)| schema);
     let Ok(first) = Request::new(Method::Get, &url, &[], Vec::new()) else { return Ok(None) };
     let origin = first.origin();
     let target = ScriptTarget {
@@ -86,21 +93,51 @@ fn sessions(args: &RunArgs, file: &ScriptFile) -> Result<Option<ScriptedSessions
         names_port: !origin.has_default_port(),
         method: "GET".to_owned(),
         path: "/".to_owned(),
-        headers: headers(args),
+        headers: headers(args, calls.is_some()),
         ..ScriptTarget::default()
     };
-    let Some(steps) = steps_of(file, &target).map_err(failed)? else { return Ok(None) };
+    let Some(steps) = steps_of(file, &target, calls.as_ref()).map_err(failed)? else {
+        return match calls {
+            Some(_) => Err(usage_error(format!(
+                "--script {}: over gRPC a script leads sessions; define session(s), with s:call(\"package.Service/Method\", {{ … }})",
+                file.name
+            ))),
+            None => Ok(None),
+        };
+    };
     refuse_for_sessions(args)?;
     let guided = GuidedPlan::new(&file.name, &[url], &steps, flow::version(args));
     let guided = guided.map_err(|error| usage_error(format!("--script {}: {error}", file.name)))?;
+    let guided = if calls.is_some() { guided.with_calls() } else { guided };
     let rows = rows::for_script(args)?.map(Arc::new);
-    Ok(Some(ScriptedSessions { guided, plan: SessionPlan { steps, rows }, target }))
+    Ok(Some(ScriptedSessions { guided, plan: SessionPlan { steps, rows, calls }, target }))
+}
+
+/// Returns the origin in HTTP and the schema, if the URL is one of gRPC. The script names the methods.
+fn schema(args: &RunArgs, file: &ScriptFile) -> Result<Option<(String, Schema)>> {
+    if !grpc::are_meant(args) {
+        return Ok(None);
+    }
+    grpc::refuse_http(args)?;
+    if args.grpc.message_gap.is_some() {
+        return Err(usage_error("--message-gap: a call of a session has one message; leave --message-gap out"));
+    }
+    let (origin, path) = GrpcUrl::split(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
+    if !path.is_empty() {
+        return Err(usage_error(format!(
+            "--script {}: the script names the methods with s:call; end the URL after the port",
+            file.name
+        )));
+    }
+    let schema = grpc_schema::schema(args, &origin, None)?;
+    Ok(Some((origin, schema)))
 }
 
 /// Returns the header fields that go with every request of a session.
-fn headers(args: &RunArgs) -> Vec<(String, String)> {
+fn headers(args: &RunArgs, are_calls: bool) -> Vec<(String, String)> {
     let user = args.user.iter().map(|user| basic_authorization(&user.0));
-    let lines = args.header.iter().cloned().chain(user);
+    let of_calls = if are_calls { grpc::fields(args) } else { Vec::new() };
+    let lines = args.header.iter().cloned().chain(user).chain(of_calls);
     lines
         .filter_map(|line| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned())))
         .collect()
@@ -108,8 +145,10 @@ fn headers(args: &RunArgs) -> Vec<(String, String)> {
 
 fn refuse_other_protocols(args: &RunArgs) -> Result<()> {
     match args.url.as_deref().and_then(|url| url.split_once("://")) {
-        Some((scheme, _)) if !["http", "https"].contains(&scheme) => {
-            Err(usage_error(format!("--script makes requests of HTTP, and the URL begins with {scheme}://")))
+        Some((scheme, _)) if !["http", "https", "grpc", "grpcs"].contains(&scheme.to_ascii_lowercase().as_str()) => {
+            Err(usage_error(format!(
+                "--script makes requests of HTTP or calls of gRPC, and the URL begins with {scheme}://"
+            )))
         }
         _ => Ok(()),
     }

@@ -164,6 +164,8 @@ impl Stage {
             "--llm-dialect",
             "--prompts",
             "--script",
+            // Nor does it take calls of gRPC.
+            "--proto",
             // It has no page of metrics either.
             "--scrape",
             "--start-at",

@@ -232,7 +232,11 @@ fn a_run_of_several_targets_has_times_and_gates_of_each() {
         assert_eq!(target["tally"], books["tally"]);
         assert!(target["response_time"]["quantiles"][0]["value_ns"].as_u64().expect("p50") >= 10_000_000);
     }
-    assert_eq!(states(&saved), [("max{POST /api} > 1h", "holds"), ("error-rate{GET /api #2} >= 0", "fails")]);
+    // A starved generator that offers less load, which makes a run INVALID, leaves the times of the whole load open.
+    let is_invalid = saved["verdict"]["state"] == "INVALID";
+    let [of_times, of_errors] = states(&saved)[..] else { panic!("{}", saved["gates"]) };
+    assert!(of_times.1 == "holds" || is_invalid && of_times.1 == "open", "{of_times:?} {}", saved["verdict"]);
+    assert_eq!((of_times.0, of_errors), ("max{POST /api} > 1h", ("error-rate{GET /api #2} >= 0", "fails")));
     assert_eq!(dir.truetail(&["report", "here", "--json"]).json(), saved, "nothing is lost in the folder");
     let whole = dir.truetail(&["merge", "here", "--out", "whole"]);
     assert!(whole.code.is_some_and(|code| [0, 4].contains(&code)), "{whole:?}");

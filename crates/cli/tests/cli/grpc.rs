@@ -14,17 +14,17 @@ const PROTO: &str = "syntax = \"proto3\";\npackage test;\nimport \"parts.proto\"
 const PARTS: &str = "syntax = \"proto3\";\npackage test;\nmessage Part { repeated string words = 1; }\n";
 
 /// A call that the server got: the bytes of its fields, and its body.
-type Call = (Vec<u8>, Vec<u8>);
+pub(super) type Call = (Vec<u8>, Vec<u8>);
 
 /// A server of HTTP/2 that answers each call with its own first message, and every tenth with UNAVAILABLE.
-struct Server {
-    place: String,
+pub(super) struct Server {
+    pub(super) place: String,
     calls: Arc<Mutex<Vec<Call>>>,
 }
 
 impl Server {
     /// Starts a server that answers with this number of messages, or not at all. With 0, it sends back what it got.
-    fn start(messages: Option<usize>) -> Server {
+    pub(super) fn start(messages: Option<usize>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let place = listener.local_addr().expect("an address").to_string();
         let calls = Arc::new(Mutex::new(Vec::new()));
@@ -39,7 +39,7 @@ impl Server {
     }
 
     /// Returns the calls of the load.
-    fn calls(&self) -> Vec<Call> {
+    pub(super) fn calls(&self) -> Vec<Call> {
         self.calls.lock().expect("no panic").clone()
     }
 }
@@ -95,7 +95,7 @@ fn answer(stream: [u8; 4], call: Call, messages: usize, calls: &Mutex<Vec<Call>>
     [head, if fails { Vec::new() } else { message }, trailers].concat()
 }
 
-fn proto(dir: &TestDir) -> &'static str {
+pub(super) fn proto(dir: &TestDir) -> &'static str {
     dir.file("parts.proto", PARTS);
     dir.file("test.proto", PROTO)
 }

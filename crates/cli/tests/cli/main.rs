@@ -29,6 +29,7 @@ mod flows;
 mod foreign_text;
 mod gates;
 mod grpc;
+mod grpc_targets;
 mod habits;
 mod hard_times;
 mod hello;
@@ -55,6 +56,8 @@ mod result;
 mod runs;
 mod scrape;
 mod script;
+#[cfg(feature = "script")]
+mod script_calls;
 #[cfg(feature = "script")]
 mod script_sessions;
 mod serve;

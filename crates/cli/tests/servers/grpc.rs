@@ -1,61 +1,26 @@
-//! grpc-go: reflection, unary calls and streams. Its own counts of statuses agree, and a stall of it is measured from
-//! the intended start.
-
-use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+//! grpc-go: reflection, and calls of all four kinds. Its own counts of statuses and messages agree, and a stall of it
+//! is measured from the intended start.
 
 use serde_json::Value;
 
-use crate::missing::missing;
+use crate::go_server::GoServer;
 use crate::support::{TestDir, assert_balanced};
 
-/// A server of tests/grpc/go.
-struct GoServer {
-    child: Child,
-    output: BufReader<ChildStdout>,
-    place: String,
-}
-
 impl GoServer {
-    /// Starts the server; `None` if it is not installed.
-    fn start(options: &[&str]) -> Option<GoServer> {
-        let tools = std::env::var_os("TRUETAIL_TOOLS").map(PathBuf::from);
-        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
-        let program = tools.or_else(|| Some(cache?.join("truetail/tools")))?.join("bin/truetail-grpc-go");
-        if !program.exists() {
-            missing("grpc-go's server", "tools/install.sh grpc_go");
-            return None;
-        }
-        let mut command = Command::new(program);
-        command.args(["-listen", "127.0.0.1:0"]).args(options).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
-        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut place = String::new();
-        output.read_line(&mut place).expect("it says where it listens");
-        Some(GoServer { child, output, place: place.trim().to_owned() })
-    }
-
     fn url(&self, method: &str) -> String {
         format!("grpc://{}/truth.Greeter/{method}", self.place)
     }
+}
 
-    /// Ends the server, and returns what it counted.
-    fn stop(mut self) -> Value {
-        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("it runs");
-        let mut text = String::new();
-        self.output.read_to_string(&mut text).expect("its counts");
-        self.child.wait().expect("it ended");
-        serde_json::from_str(&text).expect("JSON")
-    }
+/// Starts the server of tests/grpc/go; `None` if it is not installed.
+fn start(options: &[&str]) -> Option<GoServer> {
+    GoServer::start("grpc", options)
 }
 
 #[test]
 #[ignore = "needs grpc-go: make test-tools"]
 fn statuses_are_those_that_the_server_sent_and_a_stall_is_measured_from_the_intended_start() {
-    let Some(server) = GoServer::start(&["-fail-every", "10", "-stall-at", "1s", "-stall-for", "500ms"]) else {
+    let Some(server) = start(&["-fail-every", "10", "-stall-at", "1s", "-stall-for", "500ms"]) else {
         return;
     };
     let dir = TestDir::new();
@@ -81,7 +46,7 @@ fn statuses_are_those_that_the_server_sent_and_a_stall_is_measured_from_the_inte
 #[test]
 #[ignore = "needs grpc-go: make test-tools"]
 fn messages_of_streams_are_counted_and_decoded() {
-    let Some(server) = GoServer::start(&["-fail-every", "10", "-gap", "5ms"]) else { return };
+    let Some(server) = start(&["-fail-every", "10", "-gap", "5ms"]) else { return };
     let dir = TestDir::new();
     let url = server.url("SayMany");
     let load = ["run", &url, "-r", "100", "-n", "100", "--data", "{\"name\":\"a\",\"count\":5}", "--quiet"];
@@ -94,17 +59,76 @@ fn messages_of_streams_are_counted_and_decoded() {
     assert_eq!(run["grpc"]["statuses"]["UNAVAILABLE"], counts["counts"]["Unavailable"]);
 }
 
+/// Makes 100 calls, and returns the run and what the server counted.
+fn books(method: &str, data: &str, more: &[&str]) -> Option<(Value, Value)> {
+    let server = start(&["-fail-every", "10"])?;
+    let dir = TestDir::new();
+    let url = server.url(method);
+    let load = ["run", &url, "-r", "200", "-n", "100", "--data", data, "--quiet", "--no-save", "--json"];
+    let run = dir.truetail(&[&load[..], more].concat()).json();
+    assert_balanced(&run);
+    Some((run, server.stop()))
+}
+
+/// The server counts the messages of streams that it receives and sends, and no message that is alone on its side.
+#[test]
+#[ignore = "needs grpc-go: make test-tools"]
+fn each_kind_of_call_has_the_books_of_the_server() {
+    let three = r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#;
+    let gap = ["--message-gap", "5ms"];
+    for (method, data, more, kind, received, sent) in [
+        ("SayHello", r#"{"name":"a"}"#, &[][..], "unary", 0, 0),
+        ("SayMany", r#"{"name":"a","count":4}"#, &[], "server_streaming", 0, 400),
+        ("Collect", three, &[], "client_streaming", 300, 90),
+        ("Collect", three, &gap, "client_streaming", 300, 90),
+        ("Chat", three, &[], "bidirectional", 300, 300),
+        ("Chat", three, &gap, "bidirectional", 300, 300),
+    ] {
+        let Some((run, counts)) = books(method, data, more) else { return };
+        let case = format!("{method} {more:?}: {counts} {run}");
+        assert_eq!(run["scenario"]["grpc"]["kind"], kind, "{case}");
+        assert_eq!((&counts["calls"], &run["tally"]["responses"]), (&100.into(), &100.into()), "{case}");
+        assert_eq!(run["grpc"]["statuses"], serde_json::json!({"OK": 90, "UNAVAILABLE": 10}), "{case}");
+        assert_eq!(counts["counts"], serde_json::json!({"OK": 90, "Unavailable": 10}), "{case}");
+        assert_eq!((&counts["received"], &counts["sent"]), (&received.into(), &sent.into()), "{case}");
+        let answers_with_stream = kind == "server_streaming" || kind == "bidirectional";
+        let events = if answers_with_stream { counts["sent"].clone() } else { Value::Null };
+        assert_eq!(run["stream"]["events"], events, "{case}");
+    }
+}
+
+#[test]
+#[ignore = "needs grpc-go: make test-tools"]
+fn the_answer_to_a_stream_tells_how_many_messages_the_server_read() {
+    let check = ["--message-gap", "2ms", "--check", "message.message == \"hello 3\""];
+    let Some((run, counts)) = books("Collect", r#"[{"name":"a"},{"name":"b"},{"name":"c"}]"#, &check) else { return };
+    assert_eq!(run["checks"][0]["passed"], counts["counts"]["OK"], "{run}");
+}
+
+/// The server ends each call at its first message, 10 s before the last one is due.
+#[test]
+#[ignore = "needs grpc-go: make test-tools"]
+fn a_call_that_the_server_ends_early_sends_no_more() {
+    let Some((run, counts)) = books("Early", r#"[{"name":"a"},{"name":"b"}]"#, &["--message-gap", "10s"]) else {
+        return;
+    };
+    assert_eq!(run["grpc"]["statuses"], serde_json::json!({"RESOURCE_EXHAUSTED": 100}), "{run}");
+    assert_eq!((&counts["counts"]["ResourceExhausted"], &counts["calls"]), (&100.into(), &100.into()));
+    let slowest = run["response_time"]["max_ns"].as_u64().expect("a time");
+    assert!(slowest < 10_000_000_000, "{slowest}");
+}
+
 #[test]
 #[ignore = "needs grpc-go: make test-tools"]
 fn the_server_tells_its_schema_or_says_that_it_does_not() {
-    let Some(server) = GoServer::start(&[]) else { return };
+    let Some(server) = start(&[]) else { return };
     let dir = TestDir::new();
     let listed = dir.truetail(&["grpc", "list", &server.place]);
     assert!(listed.stdout.contains("SayMany(truth.HelloRequest) returns (stream truth.HelloReply)"), "{listed:?}");
     let unknown = dir.truetail(&["run", &format!("grpc://{}/truth.Other/Do", server.place), "-r", "1"]);
     assert!(unknown.stderr.contains("does not know truth.Other; the only service is truth.Greeter"), "{unknown:?}");
     server.stop();
-    let Some(silent) = GoServer::start(&["-reflection=false"]) else { return };
+    let Some(silent) = start(&["-reflection=false"]) else { return };
     let refused = dir.truetail(&["grpc", "list", &silent.place]);
     assert!(refused.code == Some(1) && refused.stderr.contains("has no reflection; give the schema"), "{refused:?}");
     silent.stop();

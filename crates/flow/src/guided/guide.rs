@@ -76,7 +76,7 @@ pub struct GuidedRequest {
 /// The answer to a request of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct GuidedAnswer<'a> {
-    /// HTTP status.
+    /// HTTP status, or the recorded status of a call.
     pub status: u16,
     /// The version of HTTP: `1.0`, `1.1` or `2`.
     pub version: &'static str,

@@ -12,6 +12,8 @@ pub struct GuidedPlan {
     steps: Vec<String>,
     pub(super) origins: Origins,
     pub(super) is_http2: bool,
+    /// The requests are gRPC calls.
+    pub(super) makes_calls: bool,
 }
 
 impl GuidedPlan {
@@ -38,7 +40,14 @@ impl GuidedPlan {
             steps: steps.to_vec(),
             origins: of_urls,
             is_http2: version == HttpVersion::Http2,
+            makes_calls: false,
         })
+    }
+
+    /// Makes gRPC calls over HTTP/2 from now on. The status of an answer is the recorded status of its call, and its
+    /// trailers follow its header fields.
+    pub fn with_calls(self) -> GuidedPlan {
+        GuidedPlan { is_http2: true, makes_calls: true, ..self }
     }
 
     /// Returns the origins of the requests by number, at least one.
@@ -51,15 +60,21 @@ impl GuidedPlan {
         &self.name
     }
 
+    /// Returns true if the requests are gRPC calls.
+    pub fn makes_calls(&self) -> bool {
+        self.makes_calls
+    }
+
     /// Returns the targets of a run, one per step. The requests are only known during the run.
     pub fn requests(&self) -> RequestSet {
         // HTTP/2 takes the fields of the first request as typical for all requests.
         let root = &self.origins.get(0).root;
         let first = Request::new(Method::Get, root.as_str(), &[], Vec::new()).map(|first| first.parts());
         let first = first.unwrap_or_default();
+        let shown = if self.makes_calls { root.as_str().replacen("http", "grpc", 1) } else { root.to_string() };
         let of_step = |(nth, name): (usize, &String)| {
             let method = Method::Other(ANY_METHOD.to_owned());
-            let mut target = TargetRequests::new(method, root.to_string(), 1).named(name.clone());
+            let mut target = TargetRequests::new(method, shown.clone(), 1).named(name.clone());
             match nth {
                 0 => target.push(&first),
                 _ => target.push_message(name.as_bytes()),

@@ -1,5 +1,7 @@
 //! The request of a guided session, as it is sent.
 
+use std::sync::LazyLock;
+
 use truetail_engine::{
     Method, Request, RequestParts, contradicts_framing, is_allowed_in_http2, is_header_value, without_credentials,
 };
@@ -11,11 +13,15 @@ use crate::cookies::CookieJar;
 use crate::origins::Origins;
 use crate::request::{is_name, write_jar};
 
+/// Default headers that calls do not have.
+static NOT_IN_CALLS: LazyLock<[String; 2]> = LazyLock::new(|| ["accept", "content-length"].map(str::to_owned));
+
 /// Context for making a request.
 #[derive(Debug)]
 pub(super) struct Maker<'a> {
     pub(super) origins: &'a Origins,
     pub(super) is_http2: bool,
+    pub(super) makes_calls: bool,
     pub(super) jar: &'a CookieJar,
     /// Its due time.
     pub(super) due: Timestamp,
@@ -41,6 +47,7 @@ impl Maker<'_> {
         let target = url[Position::BeforePath..Position::AfterQuery].to_owned();
         let headers = self.headers(&asked.headers, origin, &target)?;
         let request = Request::new(method, url.as_str(), &headers, asked.body).map_err(|error| error.to_string())?;
+        let request = if self.makes_calls { request.without_default_headers(&*NOT_IN_CALLS) } else { request };
         Ok(Made { request: request.parts(), origin, target })
     }
 
@@ -110,7 +117,7 @@ mod tests {
             origins.add(FlowOrigin::new(request.origin(), request.url().clone()));
         }
         jar.set(b"id=7; Path=/account", &origins.get(0).site, "/", Timestamp::ZERO);
-        let maker = Maker { origins: &origins, is_http2, jar: &jar, due: Timestamp::ZERO };
+        let maker = Maker { origins: &origins, is_http2, makes_calls: false, jar: &jar, due: Timestamp::ZERO };
         maker
             .make(asked)
             .map(|made| (String::from_utf8_lossy(made.request.view().http1_bytes()).into_owned(), made.target))

@@ -1,6 +1,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript};
+use truetail_engine::{
+    AnswerHead, AnswerReader, EndedRequest, FieldList, NextRequest, RequestParts, SessionScript, Trailers,
+};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -85,13 +87,21 @@ impl AnswerReader for GuidedScript {
         self.readings.body(request, part);
     }
 
+    fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
+        if self.shared.plan.makes_calls {
+            let mut fields = FieldList::default();
+            trailers.copy_fields(&mut fields);
+            let read = &mut self.readings.get_mut(request).fields;
+            fields.iter().for_each(|(name, value)| read.push(name, value));
+        }
+    }
+
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let reading = self.readings.get_mut(request);
         let user = reading.user;
-        let status = reading.status;
-        match (ended.outcome, status) {
-            (Outcome::Response { .. }, Some(status)) => self.answered(request, user, status, &ended),
-            (outcome, _) => {
+        match ended.outcome {
+            Outcome::Response { status: Some(status) } => self.answered(request, user, status.get(), &ended),
+            outcome => {
                 let (session, with) = self.session(user);
                 session.unanswered(with, outcome, (ended.start, ended.end));
             }

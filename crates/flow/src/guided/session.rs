@@ -131,7 +131,8 @@ impl GuidedSession {
         let think = asked.think;
         let plan = with.plan;
         let due = self.course.end + think;
-        let maker = Maker { origins: &plan.origins, is_http2: plan.is_http2, jar: &self.jar, due };
+        let GuidedPlan { origins, is_http2, makes_calls, .. } = plan;
+        let maker = Maker { origins, is_http2: *is_http2, makes_calls: *makes_calls, jar: &self.jar, due };
         let made = match self.course.issued() {
             _ if step as usize >= plan.step_count() => Err(format!("there is no step {step}")),
             MAX_REQUESTS.. => Err(format!("a session has more than {MAX_REQUESTS} requests, the limit")),

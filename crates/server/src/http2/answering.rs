@@ -52,6 +52,10 @@ pub(super) struct StreamExchange {
     kept: Option<Vec<u8>>,
     /// The request is a call of gRPC.
     pub(super) is_call: bool,
+    /// The answer has begun before the end of the request.
+    pub(super) is_early: bool,
+    /// The trailers were handed to h2.
+    gave_trailers: bool,
     respond: SendResponse<Bytes>,
     /// Sink for the body of the answer, once its head was sent.
     body: Option<SendStream<Bytes>>,
@@ -68,7 +72,17 @@ impl StreamExchange {
         respond: SendResponse<Bytes>,
     ) -> StreamExchange {
         let kept = keeps.then(Vec::new);
-        StreamExchange { exchange, request, kept, is_call: false, respond, body: None, handed_over: 0 }
+        StreamExchange {
+            exchange,
+            request,
+            kept,
+            is_call: false,
+            is_early: false,
+            gave_trailers: false,
+            respond,
+            body: None,
+            handed_over: 0,
+        }
     }
 
     /// Returns true if the answer has messages of gRPC, whose status follows them.
@@ -117,10 +131,63 @@ impl StreamExchange {
         self.kept.take().unwrap_or_default()
     }
 
+    /// Takes the complete messages of a call that may be answered before its end.
+    pub(super) fn take_messages(&mut self) -> Vec<u8> {
+        match &mut self.kept {
+            Some(kept) if self.is_call && self.exchange.may_leave_in_parts() => {
+                kept.drain(..call::whole_messages(kept)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Begins the answer of a call with its first messages, or continues it with further ones. Returns false if the
+    /// client does not take the answer.
+    pub(super) fn answer_early(&mut self, messages: &[u8]) -> bool {
+        if self.is_early {
+            self.exchange.extend(messages, true);
+            return self.exchange.unsent() <= MAX_BODY_BYTES as u64;
+        }
+        call::answer(&mut self.exchange, messages);
+        (self.is_early, self.exchange.request_read) = (true, true);
+        if self.exchange.error_status().is_some() {
+            // Further messages of a call that failed are read and dropped.
+            self.kept = None;
+        } else {
+            self.exchange.extend(&[], true);
+        }
+        true
+    }
+
+    /// Ends an answer that has begun before the end of the request. An incomplete message is sent back too.
+    pub(super) fn end_early_answer(&mut self) {
+        let rest = self.take_body();
+        if self.exchange.error_status().is_none() {
+            self.exchange.extend(&rest, false);
+        }
+    }
+
+    /// Returns true if all bytes so far have left, so that only further ones let the stream be served again.
+    pub(super) fn is_idle(&self) -> bool {
+        self.handed_over == 0 && self.exchange.unsent() == 0
+    }
+
+    /// Resets the stream.
+    pub(super) fn reset(&mut self, why: Reason) {
+        match &mut self.body {
+            Some(body) => body.send_reset(why),
+            None => self.respond.send_reset(why),
+        }
+    }
+
     /// Hands the bytes due at `now` to h2.
     pub(super) fn advance(&mut self, responses: &Responses, now: Timestamp) -> Progress {
         match self.exchange.step(now) {
             NextSend::Wait => Progress::Waits(self.exchange.next_write(now)),
+            // The last byte has left before the client ended the call.
+            NextSend::Complete if self.is_early && self.has_trailers() && !self.gave_trailers => {
+                self.give_trailers().map_or(Progress::Gone, |()| Progress::Gave(0))
+            }
             NextSend::Complete => {
                 self.end();
                 Progress::Complete
@@ -161,7 +228,7 @@ impl StreamExchange {
             body.send_data(Bytes::copy_from_slice(&piece[..length]), ends)?;
         }
         if has_trailers && self.exchange.is_whole_at(from) {
-            body.send_trailers(call::trailers())?;
+            self.give_trailers()?;
         }
         Ok(match from - sent {
             // A stream that the client has reset will never have room.
@@ -169,6 +236,11 @@ impl StreamExchange {
             0 => Progress::NoRoom,
             given => Progress::Gave(given),
         })
+    }
+
+    fn give_trailers(&mut self) -> Result<(), h2::Error> {
+        self.gave_trailers = true;
+        self.body.as_mut().map_or(Ok(()), |body| body.send_trailers(call::trailers()))
     }
 
     /// Hands a head to h2. The stream is reset after it, because a stream cannot carry bytes that are not HTTP.
@@ -183,10 +255,7 @@ impl StreamExchange {
             return;
         }
         let why = if self.exchange.is_garbage() { Reason::PROTOCOL_ERROR } else { Reason::INTERNAL_ERROR };
-        match &mut self.body {
-            Some(body) => body.send_reset(why),
-            None => self.respond.send_reset(why),
-        }
+        self.reset(why);
     }
 }
 

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use h2::RecvStream;
 use h2::server::{Builder, Connection, Handshake, SendResponse};
+use h2::{Reason, RecvStream};
 use http::{HeaderValue, Method, Request};
 use truetail_model::service::BatchEvent;
 use truetail_model::time::Timestamp;
@@ -243,11 +243,42 @@ impl Http2Connection {
             kept += stream.kept_bytes();
             match state {
                 RequestBody::Unfinished if kept > MAX_KEPT => self.refuse(shared, id, Refusal::BodyTooLarge),
-                RequestBody::Unfinished => self.unread.push(id),
+                RequestBody::Unfinished => {
+                    self.unread.push(id);
+                    self.answer_early(shared, id);
+                }
+                RequestBody::Whole if stream.is_early => {
+                    let is_idle = stream.is_idle();
+                    self.own_bytes += stream.kept_bytes() as u64;
+                    stream.end_early_answer();
+                    if is_idle {
+                        let now = shared.now();
+                        self.schedule(shared, now, id);
+                    }
+                }
                 RequestBody::Whole => self.request_is_read(shared, id),
                 RequestBody::TooLarge => self.refuse(shared, id, Refusal::BodyTooLarge),
                 RequestBody::Gone => self.remove(shared, id, Some(Ending::ClientGone)),
             }
+        }
+    }
+
+    /// Answers the complete messages of a call that the client has not ended.
+    fn answer_early(&mut self, shared: &mut SharedState, id: u64) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let messages = stream.take_messages();
+        if messages.is_empty() {
+            return;
+        }
+        let had = stream.exchange.own_bytes();
+        let is_scheduled = stream.is_early && !stream.is_idle();
+        let is_taken = stream.answer_early(&messages);
+        self.own_bytes += stream.exchange.own_bytes() - had;
+        if !is_taken || self.own_bytes > MAX_KEPT as u64 {
+            self.refuse(shared, id, Refusal::BodyTooLarge);
+        } else if !is_scheduled {
+            let due = stream.exchange.due.max(shared.now());
+            self.schedule(shared, due, id);
         }
     }
 
@@ -288,9 +319,13 @@ impl Http2Connection {
         }
     }
 
-    /// Refuses a request that the service does not accept after all.
+    /// Refuses a request that the service does not accept after all. Resets it if its answer has begun.
     fn refuse(&mut self, shared: &mut SharedState, id: u64, refusal: Refusal) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
+        if stream.is_early {
+            stream.reset(Reason::ENHANCE_YOUR_CALM);
+            return self.remove(shared, id, Some(Ending::Dropped));
+        }
         let mut dropped = std::mem::replace(&mut stream.exchange, shared.refusal(refusal));
         // A refusal is an answer of HTTP without a status of gRPC.
         stream.is_call = false;
@@ -382,6 +417,7 @@ impl Http2Connection {
             if let Some(stream) = self.streams.get_mut(&id) {
                 let given = std::mem::take(&mut stream.handed_over);
                 stream.exchange.note_sent(given, || now);
+                self.own_bytes -= stream.exchange.drop_sent();
                 // Close the row before sending more.
                 let has_left = stream.exchange.step(now) == NextSend::Complete;
                 self.due.push(Reverse((if has_left { Timestamp::ZERO } else { now }, id)));

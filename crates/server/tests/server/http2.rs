@@ -19,15 +19,19 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An answer, with an error if the stream was reset.
 #[derive(Debug)]
-struct Answer {
-    status: u16,
-    fields: http::HeaderMap,
-    body: Vec<u8>,
-    reset: Option<Reason>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) fields: http::HeaderMap,
+    pub(crate) body: Vec<u8>,
+    pub(crate) reset: Option<Reason>,
 }
 
 /// Runs `talk` with a connection to the server.
-fn with_client<F: Future<Output = ()>>(server: &Server, window: u32, talk: impl FnOnce(SendRequest<Bytes>) -> F) {
+pub(crate) fn with_client<F: Future<Output = ()>>(
+    server: &Server,
+    window: u32,
+    talk: impl FnOnce(SendRequest<Bytes>) -> F,
+) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let addr = server.addr();
     runtime.block_on(async move {
@@ -46,12 +50,16 @@ async fn admitted(server: &Server, count: u64) {
     }
 }
 
-fn request(method: Method, path: &str) -> Request<()> {
+pub(crate) fn request(method: Method, path: &str) -> Request<()> {
     Request::builder().method(method).uri(format!("http://server{path}")).body(()).unwrap()
 }
 
 /// Returns the answer to a request, with a body if given.
-async fn ask(client: &SendRequest<Bytes>, request: Request<()>, body: Option<&[u8]>) -> Result<Answer, Reason> {
+pub(crate) async fn ask(
+    client: &SendRequest<Bytes>,
+    request: Request<()>,
+    body: Option<&[u8]>,
+) -> Result<Answer, Reason> {
     let mut client = client.clone().ready().await.unwrap();
     let (response, mut send) = client.send_request(request, body.is_none()).unwrap();
     if let Some(body) = body {
@@ -252,103 +260,4 @@ fn a_preface_that_goes_wrong_ends_the_connection() {
         client.until_end();
     }
     assert_eq!(stop_and_check(server, &service).totals.admitted, 0);
-}
-
-/// Calls of gRPC get their messages back, and an error of the service is a status of gRPC.
-#[test]
-fn calls_are_answered_with_their_messages_and_a_status() {
-    let select = Selector { every: Some(2), ..Selector::default() };
-    let service = faulty(vec![Fault::ErrorStatus { status: 503, immediately: true, select }]);
-    let server = start(service.clone());
-    with_client(&server, 65_535, async |client| {
-        let call = |preflight: bool| {
-            let mut call = request(Method::POST, "/shop.Orders/Buy");
-            call.headers_mut().insert("content-type", "application/grpc+proto".parse().unwrap());
-            if preflight {
-                call.headers_mut().insert("truetail-preflight", "1".parse().unwrap());
-            }
-            call
-        };
-        let message = [&b"\0\0\0\0\x03"[..], b"abc", b"\0\0\0\0\0"].concat();
-        for (preflight, status) in [(true, Some("0")), (false, Some("0")), (false, None)] {
-            let mut client = client.clone().ready().await.unwrap();
-            let (response, mut send) = client.send_request(call(preflight), false).unwrap();
-            send.send_data(Bytes::copy_from_slice(&message), true).unwrap();
-            let (head, mut data) = response.await.unwrap().into_parts();
-            assert_eq!(
-                (head.status.as_u16(), &head.headers["content-type"]),
-                (200, &"application/grpc".parse().unwrap())
-            );
-            let mut body = Vec::new();
-            while let Some(part) = data.data().await {
-                body.extend_from_slice(&part.unwrap());
-            }
-            let trailers = data.trailers().await.unwrap();
-            match status {
-                Some(status) => {
-                    assert_eq!(body, message);
-                    assert_eq!(trailers.expect("trailers")["grpc-status"], status);
-                    assert!(!head.headers.contains_key("grpc-status"));
-                }
-                None => {
-                    assert_eq!((body.len(), &head.headers["grpc-status"], trailers), (0, &"14".parse().unwrap(), None))
-                }
-            }
-        }
-    });
-    let truth = stop_and_check(server, &service);
-    assert_eq!(truth.rows.iter().map(|row| row.status).collect::<Vec<_>>(), [Some(200), Some(503)]);
-}
-
-#[test]
-fn a_broken_call_ends_as_its_fault_says() {
-    let select = Selector::default();
-    for (fault, length, reason) in [
-        (Fault::ShortBody { select }, 4, Some(Reason::INTERNAL_ERROR)),
-        (Fault::SlowBody { over: Nanos::from_millis(20), select }, 8, None),
-    ] {
-        let service = faulty(vec![fault]);
-        let server = start(service.clone());
-        with_client(&server, 65_535, async |client| {
-            let mut call = request(Method::POST, "/shop.Orders/Buy");
-            call.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
-            let answer = ask(&client, call, Some(b"\0\0\0\0\x03abc")).await.unwrap();
-            assert_eq!((answer.body.len(), answer.reset), (length, reason));
-        });
-        stop_and_check(server, &service);
-    }
-}
-
-#[test]
-fn what_is_refused_as_http_has_no_status_of_a_call() {
-    let service = faulty(vec![]);
-    let server = start(service.clone());
-    with_client(&server, 65_535, async |client| {
-        let call = |method: Method, path: &str| {
-            let mut call = request(method, path);
-            call.headers_mut().insert("content-type", "application/grpc".parse().unwrap());
-            call
-        };
-        let refused = ask(&client, call(Method::GET, "/clock"), None).await.unwrap();
-        assert_eq!((refused.status, refused.fields.contains_key("grpc-status")), (405, false));
-        let mut client = client.clone().ready().await.unwrap();
-        let (response, mut send) = client.send_request(call(Method::POST, "/a.B/C"), false).unwrap();
-        // Longer than the server keeps.
-        for _ in 0..80 {
-            send.reserve_capacity(65_536);
-            while send.capacity() < 65_536 {
-                if std::future::poll_fn(|context| send.poll_capacity(context)).await.is_none_or(|room| room.is_err()) {
-                    break;
-                }
-            }
-            if send.send_data(Bytes::from_static(&[0; 65_536]), false).is_err() {
-                break;
-            }
-        }
-        let (head, mut data) = response.await.unwrap().into_parts();
-        while let Some(Ok(_)) = data.data().await {}
-        assert_eq!((head.status.as_u16(), data.trailers().await.ok().flatten()), (413, None));
-    });
-    let truth = stop_and_check(server, &service);
-    assert_eq!(truth.rows.iter().map(|row| row.ending).collect::<Vec<_>>(), [Ending::Dropped]);
 }

@@ -1,5 +1,6 @@
 //! The server over real sockets.
 
+mod calls;
 mod clock;
 mod crowd;
 mod faults;

@@ -69,36 +69,47 @@ impl<'de> Visitor<'de> for FinishVisitor {
 /// Returns the reason with this name, in any dialect. Some servers write an empty text or `null` until the end.
 fn named(reason: &str) -> Option<FinishReason> {
     let is = |names: &[&str]| names.iter().any(|name| reason.eq_ignore_ascii_case(name));
+    let has = |words: &[&str]| {
+        words.iter().any(|word| {
+            let mut parts = reason.as_bytes().windows(word.len());
+            parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+        })
+    };
     if is(&["", "null", "FINISH_REASON_UNSPECIFIED"]) {
         return None;
     }
-    Some(if is(&["stop", "eos", "eos_token", "stop_sequence", "end_turn", "stop_str", "word", "completed"]) {
-        FinishReason::Stop
-    } else if is(&[
-        "length",
-        "max_tokens",
-        "model_length",
-        "max_output_tokens",
-        "limit",
-        "model_context_window_exceeded",
-    ]) {
-        FinishReason::Length
-    } else if is(&["tool_calls", "tool_use", "function_call", "tool_call"]) {
-        FinishReason::ToolCalls
-    } else if is(&["content_filter", "refusal", "safety", "recitation", "blocklist", "prohibited_content", "spii"]) {
-        FinishReason::ContentFilter
-    } else if is(&[
-        "error",
-        "abort",
-        "aborted",
-        "cancelled",
-        "canceled",
-        "failed",
-        "insufficient_system_resource",
-        "load_shed",
-    ]) {
-        FinishReason::Error
-    } else {
-        FinishReason::Other
-    })
+    Some(
+        if is(&["stop", "eos", "eos_token", "stop_sequence", "end_turn", "stop_str", "word", "complete", "completed"]) {
+            FinishReason::Stop
+        } else if is(&[
+            "length",
+            "max_tokens",
+            "model_length",
+            "max_output_tokens",
+            "limit",
+            "model_context_window_exceeded",
+        ]) {
+            FinishReason::Length
+        } else if is(&["tool_calls", "tool_use", "function_call", "tool_call"]) {
+            FinishReason::ToolCalls
+        } else if is(&[
+            "content_filter",
+            "refusal",
+            "safety",
+            "recitation",
+            "blocklist",
+            "prohibited_content",
+            "spii",
+            "sensitive",
+            "error_toxic",
+        ]) {
+            FinishReason::ContentFilter
+        } else if is(&["insufficient_system_resource", "load_shed", "timed_out"])
+            || has(&["error", "abort", "cancel", "fail", "timeout", "overload"])
+        {
+            FinishReason::Error
+        } else {
+            FinishReason::Other
+        },
+    )
 }

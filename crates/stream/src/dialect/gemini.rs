@@ -1,6 +1,9 @@
 //! Events of Gemini's `:streamGenerateContent?alt=sse`.
 
+use std::fmt;
+
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use truetail_run::FinishReason;
 
 use super::finish::Finish;
@@ -31,28 +34,78 @@ struct Content {
 }
 
 /// A part: a text, or a call, data, code and so on.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Default)]
 struct Part {
-    text: ValueShape,
+    has_text: bool,
     /// The text is reasoning.
-    thought: ValueShape,
-    function_call: ValueShape,
-    inline_data: ValueShape,
-    executable_code: ValueShape,
-    code_execution_result: ValueShape,
-    file_data: ValueShape,
+    is_thought: bool,
+    has_other: bool,
+    /// A member with an unknown name has a value.
+    is_unknown: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum PartMember {
+    Text,
+    Thought,
+    FunctionCall,
+    InlineData,
+    ExecutableCode,
+    CodeExecutionResult,
+    FileData,
+    ThoughtSignature,
+    VideoMetadata,
+    MediaResolution,
+    PartMetadata,
+    FunctionResponse,
+    #[serde(other)]
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Part, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Part;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a part")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Part, A::Error> {
+                let mut part = Part::default();
+                while let Some(member) = members.next_key()? {
+                    match member {
+                        PartMember::Text => part.has_text = members.next_value::<ValueShape>()?.is_filled,
+                        PartMember::Thought => part.is_thought = members.next_value::<ValueShape>()?.is_filled,
+                        PartMember::FunctionCall
+                        | PartMember::InlineData
+                        | PartMember::ExecutableCode
+                        | PartMember::CodeExecutionResult
+                        | PartMember::FileData => part.has_other |= members.next_value::<ValueShape>()?.is_filled,
+                        PartMember::ThoughtSignature
+                        | PartMember::VideoMetadata
+                        | PartMember::MediaResolution
+                        | PartMember::PartMetadata
+                        | PartMember::FunctionResponse => drop(members.next_value::<IgnoredAny>()?),
+                        PartMember::Other => part.is_unknown |= members.next_value::<ValueShape>()?.is_filled,
+                    }
+                }
+                Ok(part)
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
 }
 
 impl Part {
     fn has_answer(&self) -> bool {
-        let others =
-            [self.function_call, self.inline_data, self.executable_code, self.code_execution_result, self.file_data];
-        (self.text.is_filled && !self.thought.is_filled) || others.iter().any(|part| part.is_filled)
+        (self.has_text && !self.is_thought) || self.has_other
     }
 
     fn has_reasoning(&self) -> bool {
-        self.text.is_filled && self.thought.is_filled
+        self.has_text && self.is_thought
     }
 }
 
@@ -95,6 +148,7 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
         // What the model sends of its thoughts is a summary.
         let reasoning = parts.iter().any(Part::has_reasoning);
         has_answer |= answer;
+        chunk.is_unknown |= !answer && !reasoning && parts.iter().any(|part| part.is_unknown);
         chunk.is_summary |= reasoning;
         chunk.choices = chunk.choices.and(one);
         chunk.content = chunk.content.and(if answer || reasoning { one } else { Choices::default() });

@@ -15,7 +15,7 @@ mod value_shape;
 
 use std::borrow::Cow;
 
-use truetail_run::LlmApi;
+use truetail_run::{FinishReason, LlmApi};
 
 use crate::chunk::Chunk;
 use crate::options::LlmOptions;
@@ -36,7 +36,24 @@ pub(crate) fn read_event<'d>(options: &LlmOptions, data: &'d [u8], is_whole: boo
         return Some((chunk, Cow::Borrowed(data)));
     }
     let repaired = repair::repaired(data, is_whole)?;
-    Some((read(&repaired)?, Cow::Owned(repaired)))
+    let chunk = read(&repaired)?;
+    // The content may be in what was cut off.
+    let has_nothing = chunk.content.is_empty() && chunk.finished.is_empty();
+    let is_unknown = chunk.is_unknown || (!is_whole && has_nothing && !is_of_silent_type(options.api, data));
+    Some((Chunk { is_unknown, ..chunk }, Cow::Owned(repaired)))
+}
+
+/// Returns true if the data begins with a type of events that have no content.
+fn is_of_silent_type(api: LlmApi, data: &[u8]) -> bool {
+    matches!(api, LlmApi::OpenaiResponses | LlmApi::Anthropic)
+        && type_in_front(data).is_some_and(|kind| !kind.ends_with(b"delta") && !kind.ends_with(b".partial_image"))
+}
+
+/// Returns the value of `type` if it is the first member of the data.
+fn type_in_front(data: &[u8]) -> Option<&[u8]> {
+    let tokens: [&[u8]; 4] = [b"{", b"\"type\"", b":", b"\""];
+    let value = tokens.iter().try_fold(data, |rest, token| rest.trim_ascii_start().strip_prefix(*token))?;
+    value.split(|byte| *byte == b'"').next()
 }
 
 /// Reads the data of an event. Returns `None` if it is not a JSON object, or if a field has an unexpected form.
@@ -44,7 +61,7 @@ pub(crate) fn read_event<'d>(options: &LlmOptions, data: &'d [u8], is_whole: boo
 /// The time is proportional to the length of the data. Only escaped text needs memory, at most as much as the data.
 pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
     let data = object(data)?;
-    match api {
+    let chunk = match api {
         LlmApi::OpenaiChat => openai::read(data, openai::Place::Delta),
         LlmApi::OpenaiCompletions => openai::read(data, openai::Place::Text),
         LlmApi::OpenaiResponses => responses::read(data),
@@ -56,7 +73,8 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
         LlmApi::Sglang => native::read_sglang(data),
         // Its paths are in the options.
         LlmApi::Described => None,
-    }
+    }?;
+    Some(Chunk { is_error: chunk.is_error || chunk.finish == Some(FinishReason::Error), ..chunk })
 }
 
 /// Returns the data as text; `None` if it is not a JSON object.

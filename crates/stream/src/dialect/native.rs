@@ -13,7 +13,8 @@ use crate::chunk::{Choices, Chunk, Usage};
 #[serde(default)]
 struct TgiEvent {
     token: Option<TgiToken>,
-    generated_text: ValueShape,
+    /// Null until the end.
+    generated_text: Option<ValueShape>,
     details: Option<TgiDetails>,
     error: ValueShape,
 }
@@ -38,7 +39,7 @@ pub(super) fn read_tgi(text: &str) -> Option<Chunk> {
     let event: TgiEvent = serde_json::from_str(text).ok()?;
     let token = event.token.unwrap_or_default();
     let reason = event.details.and_then(|details| details.finish_reason.0);
-    let finish = reason.or(event.generated_text.is_filled.then_some(FinishReason::Other));
+    let finish = reason.or(event.generated_text.map(|_| FinishReason::Other));
     let usage = event.details.and_then(|details| {
         Some(Usage { output: details.generated_tokens.number?, input: details.input_length.number, ..Usage::default() })
     });
@@ -55,6 +56,8 @@ struct LlamaEvent {
     content: Content,
     stop: ValueShape,
     stop_type: Finish,
+    /// The same before there was `stop_type`.
+    stopped_limit: ValueShape,
     tokens_predicted: ValueShape,
     tokens_evaluated: ValueShape,
     error: ValueShape,
@@ -62,7 +65,8 @@ struct LlamaEvent {
 
 pub(super) fn read_llamacpp(text: &str) -> Option<Chunk> {
     let event: LlamaEvent = serde_json::from_str(text).ok()?;
-    let finish = event.stop.is_filled.then(|| event.stop_type.0.unwrap_or(FinishReason::Stop));
+    let unnamed = if event.stopped_limit.is_filled { FinishReason::Length } else { FinishReason::Stop };
+    let finish = event.stop.is_filled.then(|| event.stop_type.0.unwrap_or(unnamed));
     // Before the end, the count may be one behind.
     let counted = event.tokens_predicted.number.filter(|_| finish.is_some());
     let usage = counted.map(|output| Usage { output, input: event.tokens_evaluated.number, ..Usage::default() });
@@ -73,6 +77,7 @@ pub(super) fn read_llamacpp(text: &str) -> Option<Chunk> {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SglangEvent {
+    index: ValueShape,
     text: Content,
     meta_info: Option<SglangMeta>,
     error: ValueShape,
@@ -96,10 +101,15 @@ pub(super) fn read_sglang(text: &str) -> Option<Chunk> {
         input: meta.prompt_tokens.number,
         cached: meta.cached_tokens.number,
     });
-    Some(Chunk {
-        content: Choices::first_if(event.text.is_filled()),
-        repeats_content: true,
-        ..ended(meta.finish_reason.0, usage, event.error.is_filled)
+    let only = Chunk { repeats_content: true, ..ended(meta.finish_reason.0, usage, event.error.is_filled) };
+    // The tokens of each choice tell whether its text grew, and they are kept for one only.
+    Some(match event.index.number.filter(|index| *index > 0) {
+        None => Chunk { content: Choices::first_if(event.text.is_filled()), ..only },
+        Some(index) => {
+            let choices = Choices::one(index).unwrap_or_else(Choices::all);
+            let finished = if only.finished.is_empty() { Choices::default() } else { choices };
+            Chunk { choices, finished, usage: None, is_unknown: true, ..only }
+        }
     })
 }
 
@@ -110,7 +120,7 @@ fn ended(finish: Option<FinishReason>, usage: Option<Usage>, has_error: bool) ->
         finished: Choices::first_if(finish.is_some()),
         finish,
         usage,
-        is_error: has_error || finish == Some(FinishReason::Error),
+        is_error: has_error,
         ..Chunk::default()
     }
 }

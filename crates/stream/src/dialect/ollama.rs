@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
         content: Choices::first_if(content.is_filled()),
         is_reasoning: content.reasoning && !content.answer,
         is_unknown: message.is_unknown && !content.is_filled(),
-        is_error: line.error.is_filled || finish == Some(FinishReason::Error),
+        is_error: line.error.is_filled,
         choices: Choices::first_if(true),
         finished: Choices::first_if(finish.is_some()),
         finish,

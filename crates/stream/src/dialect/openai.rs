@@ -25,13 +25,20 @@ pub(super) fn read(text: &str, place: Place) -> Option<Chunk> {
     reader.deserialize_map(EventVisitor(&mut event)).ok()?;
     reader.end().ok()?;
     let counted = event.usage.or(event.choices.usage).or(event.groq).or(event.timings);
-    let is_bare_error = !event.has_choices && counted.is_none() && event.has_message && event.has_code;
+    let is_bare = !event.has_choices && counted.is_none() && !event.is_success;
+    let is_bare_error = is_bare && (event.has_failure || (event.has_message && event.has_code));
     let chunk = event.choices.chunk(place);
-    Some(Chunk { usage: counted, is_error: chunk.is_error || event.is_error || is_bare_error, ..chunk })
+    Some(Chunk {
+        usage: counted,
+        is_error: chunk.is_error || event.is_error || is_bare_error,
+        is_unknown: chunk.is_unknown || (is_bare && event.has_message),
+        ..chunk
+    })
 }
 
 /// An event, filled in as it is read. Errors are `{"error": …}`; `{"object": "error", …}` in older versions of vLLM,
-/// `{"type": "error", …}` or `{"code": …, "message": …}` in gateways.
+/// `{"type": "error", …}` or `{"code": …, "message": …}` in gateways, `{"detail": …}` in FastAPI, `{"error_code": …}`
+/// in FastChat; a code of 0 means success. A message alone may be an error.
 #[derive(Default)]
 struct Event {
     has_choices: bool,
@@ -41,7 +48,11 @@ struct Event {
     timings: Option<Usage>,
     is_error: bool,
     has_code: bool,
+    /// A code is 0.
+    is_success: bool,
     has_message: bool,
+    /// A member that says what failed has a value.
+    has_failure: bool,
 }
 
 #[derive(Deserialize)]
@@ -54,7 +65,12 @@ enum EventMember {
     Type,
     Code,
     Message,
+    ErrorCode,
+    #[serde(alias = "errors", alias = "error_message", alias = "error_msg")]
+    Detail,
+    Status,
     XGroq,
+    BaseResp,
     Timings,
     #[serde(other)]
     Other,
@@ -76,12 +92,30 @@ impl<'de> Visitor<'de> for EventVisitor<'_> {
                 EventMember::Choices => event.has_choices |= members.next_value_seed(Choosing(&mut event.choices))?,
                 EventMember::Usage => event.usage = members.next_value::<ReadUsage>()?.0,
                 EventMember::Error => event.is_error |= members.next_value::<ValueShape>()?.is_filled,
-                EventMember::Object | EventMember::Type => {
+                EventMember::Object | EventMember::Type | EventMember::Status => {
                     event.is_error |= members.next_value::<ValueShape>()?.is_error;
                 }
-                EventMember::Code => event.has_code = members.next_value::<ValueShape>()?.is_filled,
+                EventMember::Code => {
+                    let code: ValueShape = members.next_value()?;
+                    event.has_code = code.is_fault();
+                    event.is_success |= code.number == Some(0);
+                }
+                EventMember::ErrorCode => {
+                    let code: ValueShape = members.next_value()?;
+                    event.has_failure |= code.is_fault();
+                    event.is_success |= code.number == Some(0);
+                }
+                EventMember::Detail => event.has_failure |= members.next_value::<ValueShape>()?.is_fault(),
                 EventMember::Message => event.has_message = members.next_value::<ValueShape>()?.is_filled,
-                EventMember::XGroq => event.groq = members.next_value::<Option<Groq>>()?.and_then(|groq| groq.usage.0),
+                EventMember::XGroq => {
+                    let groq = members.next_value::<Option<Groq>>()?.unwrap_or_default();
+                    event.groq = groq.usage.0;
+                    event.is_error |= groq.error.is_filled;
+                }
+                EventMember::BaseResp => {
+                    let status = members.next_value::<Option<BaseResp>>()?.unwrap_or_default();
+                    event.is_error |= status.status_code.is_fault();
+                }
                 EventMember::Timings => {
                     event.timings = members.next_value::<Option<Timings>>()?.and_then(Timings::usage);
                 }
@@ -92,11 +126,19 @@ impl<'de> Visitor<'de> for EventVisitor<'_> {
     }
 }
 
-/// Groq sends its usage here.
-#[derive(Clone, Copy, Deserialize)]
+/// Groq sends its usage here, and the reason why it gave up an answer.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
 struct Groq {
-    #[serde(default)]
     usage: ReadUsage,
+    error: ValueShape,
+}
+
+/// MiniMax sends its errors here.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct BaseResp {
+    status_code: ValueShape,
 }
 
 /// Counts of llama.cpp.
@@ -123,6 +165,8 @@ struct Choice {
     index: u64,
     text: Option<Content>,
     delta: Option<Delta>,
+    /// Reasoning beside the text or the delta.
+    reasoning: Content,
     has_message: bool,
     finish_reason: Option<FinishReason>,
     has_error: bool,
@@ -135,6 +179,8 @@ enum ChoiceMember {
     Index,
     Text,
     Delta,
+    #[serde(alias = "reasoning_content", alias = "reasoning_text", alias = "thinking")]
+    Reasoning,
     Message,
     FinishReason,
     Error,
@@ -147,12 +193,13 @@ enum ChoiceMember {
 impl Choice {
     fn of_delta(&self) -> Delta {
         let elsewhere = self.text.is_some_and(Content::is_filled) || self.has_message;
-        self.delta.unwrap_or(Delta { is_unknown: elsewhere, ..Delta::default() })
+        let delta = self.delta.unwrap_or(Delta { is_unknown: elsewhere, ..Delta::default() });
+        Delta { content: delta.content.and(self.reasoning), ..delta }
     }
 
     fn of_text(&self) -> Delta {
         let elsewhere = self.delta.is_some_and(Delta::is_filled) || self.has_message;
-        let content = self.text.unwrap_or_default();
+        let content = self.text.unwrap_or_default().and(self.reasoning);
         Delta { content, is_unknown: self.text.is_none() && elsewhere }
     }
 }
@@ -178,6 +225,9 @@ impl<'de> Visitor<'de> for &mut Choice {
                 ChoiceMember::Index => self.index = members.next_value::<ValueShape>()?.number.unwrap_or(0),
                 ChoiceMember::Text => self.text = members.next_value()?,
                 ChoiceMember::Delta => self.delta = members.next_value()?,
+                ChoiceMember::Reasoning => {
+                    self.reasoning = self.reasoning.and(members.next_value::<Content>()?.as_reasoning());
+                }
                 ChoiceMember::Message => self.has_message = members.next_value::<ValueShape>()?.is_filled,
                 ChoiceMember::FinishReason => self.finish_reason = members.next_value::<Finish>()?.0,
                 ChoiceMember::Error => self.has_error = members.next_value::<ValueShape>()?.is_filled,
@@ -369,7 +419,10 @@ impl Member {
             | "citations"
             | "sources"
             | "search_results"
+            | "context"
+            | "end_turn"
             | "logprobs"
+            | "token_id"
             | "token_ids"
             | "hidden_states"
             | "stop_reason"

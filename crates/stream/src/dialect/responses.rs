@@ -16,6 +16,7 @@ struct Event<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
     delta: ValueShape,
+    partial_image_b64: ValueShape,
     response: Option<Response>,
     error: ValueShape,
 }
@@ -24,6 +25,7 @@ struct Event<'a> {
 #[serde(default)]
 struct Response {
     usage: Option<UsageFields>,
+    error: ValueShape,
     incomplete_details: Option<Incomplete>,
 }
 
@@ -37,7 +39,7 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
     let event: Event<'_> = serde_json::from_str(text).ok()?;
     let one = Choices::first_if(true);
     let response = event.response.unwrap_or_default();
-    let plain = Chunk { choices: one, is_error: event.error.is_filled, ..Chunk::default() };
+    let plain = Chunk { choices: one, is_error: event.error.is_filled || response.error.is_filled, ..Chunk::default() };
     let ended = |finish| Chunk {
         finished: one,
         finish: Some(finish),
@@ -51,6 +53,9 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
             ended(details.reason.0.unwrap_or(FinishReason::Other))
         }
         "error" | "response.error" | "response.failed" | "response.cancelled" => Chunk { is_error: true, ..plain },
+        "response.image_generation_call.partial_image" => {
+            Chunk { content: Choices::first_if(event.partial_image_b64.is_filled), ..plain }
+        }
         // Text, refusals, calls of tools, sound and reasoning each have a type of delta.
         kind if kind.ends_with(".delta") => Chunk {
             content: Choices::first_if(event.delta.is_filled),

@@ -110,6 +110,8 @@ fn each_choice_ends_for_a_reason() {
         (r#"{"type":"length","length":20}"#, Some(FinishReason::Length)),
         ("\"error\"", Some(FinishReason::Error)),
         ("\"abort\"", Some(FinishReason::Error)),
+        ("\"network_error\"", Some(FinishReason::Error)),
+        ("\"user_cancelled\"", Some(FinishReason::Error)),
         (r#"{"type":"abort","message":"x"}"#, Some(FinishReason::Error)),
     ] {
         let is_error = expected == Some(FinishReason::Error);
@@ -189,11 +191,15 @@ fn errors_and_further_choices_are_seen() {
         r#"{"error":"x"}"#,
         r#"{"type":"error","message":"x"}"#,
         r#"{"code":500,"message":"x"}"#,
+        r#"{"detail":"x"}"#,
+        r#"{"text":"x","error_code":50001}"#,
         r#"{"choices":[{"index":0,"delta":{"content":""},"error":{"code":502}}]}"#,
         r#"{"choices":[{"index":0,"delta":{},"finish_reason":"error"}]}"#,
     ] {
         assert!(chat(data).is_error, "{data}");
     }
+    let fine = chat(r#"{"error_code":0,"detail":"x","choices":[{"delta":{"content":"a"}}]}"#);
+    assert!(!fine.is_error && !fine.content.is_empty());
     let both =
         chat(r#"{"object":"chat.completion.chunk","error":null,"choices":[{"index":1,"delta":{"content":"b"}}]}"#);
     assert!(!both.is_error && both.choices.has_others() && both.content == Choices::one(1).unwrap(), "{both:?}");

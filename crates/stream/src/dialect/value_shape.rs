@@ -15,6 +15,11 @@ pub(super) struct ValueShape {
 }
 
 impl ValueShape {
+    /// Returns true if the value, as the code of a result, says that something failed.
+    pub(super) fn is_fault(self) -> bool {
+        self.is_filled && self.number != Some(0)
+    }
+
     fn filled(is_filled: bool) -> ValueShape {
         ValueShape { is_filled, ..ValueShape::default() }
     }

@@ -77,6 +77,10 @@ fn an_event_of_the_type_error_says_so() {
         ("event: error\nevent: x\ndata: a\n\n", &[false]),
         ("event: x\nevent: error\ndata: a\n\n", &[true]),
         ("event: error\nevent\ndata: a\n\n", &[false]),
+        // The standard knows no such field, but servers write it.
+        ("error: a\n\ndata: b\n\n", &[true, false]),
+        ("data: a\nerror: b\n\n", &[true]),
+        ("errors: a\ndata: b\n\nerr: a\ndata: b\n\n", &[false, false]),
         // An event without data is dropped, together with its type.
         ("event: error\n\ndata: a\n\n", &[false]),
         ("event: errors\ndata: a\n\n", &[false]),

@@ -41,6 +41,16 @@ const FAILED: Shown = Shown { per_token: None, tokens: None, ending: StreamEndin
 
 /// Returns the facts of one answer, due and sent at 0.
 pub(crate) fn facts(script: &Script, options: StreamOptions, content_type: &str) -> StreamFacts {
+    facts_of_parts(script, options, content_type, usize::MAX)
+}
+
+/// Returns the facts of an answer that is read in parts of at most this length.
+pub(crate) fn facts_of_parts(
+    script: &Script,
+    options: StreamOptions,
+    content_type: &str,
+    length: usize,
+) -> StreamFacts {
     let run = StreamRun::new(options, Timestamp::ZERO);
     let mut observer = run.observer_factory().observer();
     let mut fields = FieldList::default();
@@ -51,7 +61,7 @@ pub(crate) fn facts(script: &Script, options: StreamOptions, content_type: &str)
     observer.head(0, AnswerHead::with_fields(200, &fields));
     for (at, bytes) in script {
         observer.arrive(Timestamp(at * MS));
-        observer.body(0, bytes);
+        bytes.chunks(length).for_each(|part| observer.body(0, part));
     }
     let id = RequestId { target: 0, row: 0 };
     let end = Timestamp(script.last().map_or(1, |(at, _)| *at) * MS);
@@ -108,7 +118,7 @@ const FINISH: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"
 const USAGE: &str = r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":20}}"#;
 
 /// Adds events at the end of a script.
-fn then(mut script: Script, events: &[&str]) -> Script {
+pub(crate) fn then(mut script: Script, events: &[&str]) -> Script {
     let end = script.last().map_or(0, |(at, _)| *at);
     script.extend(events.iter().map(|data| (end, event(data))));
     script

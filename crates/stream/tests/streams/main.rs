@@ -9,6 +9,7 @@ mod llm;
 mod model_server;
 mod odd_answers;
 mod recognised;
+mod spoken;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
 

@@ -205,26 +205,19 @@ impl Http2Conversation {
         Ok(())
     }
 
+    /// Ends a request whose answer has ended. No frame follows on its stream, so nothing of it is remembered.
     fn end(&mut self, id: u32, events: &mut Events) {
-        let Some(stream) = self.streams.get(id) else { return };
-        let Some(status) = stream.answer.status else {
-            return self.refuse(id, Cause::BadHead, code::PROTOCOL_ERROR, events);
-        };
-        let body_left = stream.body_left;
-        let has_no_body = stream.answer.to_head_request || status == 204 || status == 304;
-        if stream.answer.length.is_some_and(|length| length != stream.answer.data && !has_no_body) {
-            return self.refuse(id, Cause::BadLength, code::PROTOCOL_ERROR, events);
-        }
-        let status = match stream.answer.call.settle(self.calls.map(|calls| calls.kind), status) {
-            Ok(status) => status,
-            Err(cause) => return self.refuse(id, cause, code::CANCEL, events),
-        };
-        // A server that answers before it has the whole request does not want the rest of it.
-        let stream = if body_left > 0 { self.reset(id, code::NO_ERROR) } else { self.streams.remove(id) };
+        let Some(stream) = self.streams.remove(id) else { return };
         self.room_changed |= self.is_full();
-        if let Some(stream) = stream {
-            events.end(Ended::new(stream.tag, Outcome::response(status), stream.received));
+        let (outcome, reset) = match stream.answer.settle(self.calls.map(|calls| calls.kind)) {
+            // A server that answers before it has the whole request does not want the rest of it.
+            Ok(status) => (Outcome::response(status), (stream.body_left > 0).then_some(code::NO_ERROR)),
+            Err((cause, code)) => (Outcome::Malformed(cause), Some(code)),
+        };
+        if let Some(code) = reset {
+            frame::put_number(&mut self.out.bytes, kind::RST_STREAM, id, code);
         }
+        events.end(Ended::new(stream.tag, outcome, stream.received));
     }
 
     /// Ends a request with a malformed answer. The connection continues.

@@ -4,9 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
+use truetail_run::GrpcKind;
 
 use crate::protocol::http2::call::CallAnswer;
+use crate::protocol::http2::frame::code;
 use crate::protocol::{Event, Events, Tag};
 use crate::target::request_set::RequestId;
 
@@ -44,6 +47,21 @@ pub(super) struct AnswerState {
     /// Bytes of the body that have arrived.
     pub(super) data: u64,
     pub(super) call: CallAnswer,
+}
+
+impl AnswerState {
+    /// Returns the status to record for an answer that has ended. `call` is the kind of the call, if it is one.
+    ///
+    /// # Errors
+    /// The cause why the answer is malformed, and the error code for the server.
+    pub(super) fn settle(&self, call: Option<GrpcKind>) -> Result<u16, (Cause, u32)> {
+        let status = self.status.ok_or((Cause::BadHead, code::PROTOCOL_ERROR))?;
+        let has_no_body = self.to_head_request || status == 204 || status == 304;
+        if self.length.is_some_and(|length| length != self.data && !has_no_body) {
+            return Err((Cause::BadLength, code::PROTOCOL_ERROR));
+        }
+        self.call.settle(call, status).map_err(|cause| (cause, code::CANCEL))
+    }
 }
 
 /// Hasher for stream numbers, which count up by two: a multiplication spreads them well enough.

@@ -272,6 +272,26 @@ fn a_call_that_ended_sends_no_more_messages() {
     assert_eq!(next_due(&client), Timestamp::NEVER);
 }
 
+/// A server may end every call before its messages were sent, with a status or with an answer that is malformed.
+#[test]
+fn calls_that_end_early_leave_nothing_behind() {
+    let mut client = paced(&[b"a", b"b"]);
+    client.receive_script(&settings());
+    let ends = [fields(&[(":status", "200"), GRPC, ("grpc-status", "8")]), fields(&[(":status", "200"), GRPC])];
+    let wanted = [named("RESOURCE_EXHAUSTED"), Outcome::Malformed(Cause::NoGrpcStatus)];
+    for nth in 0..50 {
+        let id = nth * 2 + 1;
+        let end = flag::END_HEADERS | flag::END_STREAM;
+        client.flush();
+        let script = Script::default().frame(kind::HEADERS, end, id, &ends[nth as usize % 2]);
+        assert_eq!(client.receive_script(&script), [(nth, wanted[nth as usize % 2])]);
+        let resets = client.flush().into_iter().filter(|(head, _)| head.kind == kind::RST_STREAM && head.stream == id);
+        assert_eq!(resets.count(), 1, "the server must not wait for the rest of call {nth}");
+        client.begin(nth + 1);
+    }
+    assert_eq!((client.conversation.in_flight(), client.conversation.streams.remembered()), (1, 0));
+}
+
 #[test]
 fn gaps_of_a_call_are_no_wait_of_the_connection() {
     let mut client = paced(&[b"a", b"b"]);
