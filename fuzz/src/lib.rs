@@ -5,6 +5,8 @@
 //! | `parse` | the output of a tool: its exit code as a byte, then standard output and each file, with [`SEPARATOR`] between them; an empty part is a missing file |
 //! | `import` | a file of the format in `TRUETAIL_FUZZ_FORMAT` |
 //! | `schema` | a [`Cut`]: a descriptor set of gRPC, and answers of reflection |
+//! | `messages` | a byte for one of [`CHANNELS`], then a [`Cut`]: the bytes of its peer, with the flag also those of the opening |
+//! | `exchange` | a framing, a rule, a message, a file of an exchange and a URL, with [`SEPARATOR`] between them |
 //! | `http2` | a [`Cut`]: the bytes of an HTTP/2 connection, and where they are cut |
 //! | `event_stream` | a [`Cut`]: the bytes of a stream of server-sent events, and where they are cut |
 //! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |
@@ -29,6 +31,55 @@ pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";
 /// The files of a run folder, in their order in an input.
 pub const RUN_FILES: [&str; 6] =
     [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES, folder::STREAMS, folder::SESSIONS];
+
+/// A channel of messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Channel {
+    /// The framing; also `redis` and `websocket`.
+    pub framing: &'static str,
+    /// The rule by which replies are found.
+    pub matching: &'static str,
+    /// The message, or the words of the command.
+    pub message: &'static str,
+    /// The exchange that opens the channel; may be empty.
+    pub hello: &'static str,
+    /// The exchange that asks for pushes; may be empty.
+    pub subscribe: &'static str,
+}
+
+impl Channel {
+    const fn new(framing: &'static str, matching: &'static str, message: &'static str) -> Channel {
+        Channel { framing, matching, message, hello: "", subscribe: "" }
+    }
+}
+
+/// The channels of the target `messages`.
+pub const CHANNELS: [Channel; 16] = [
+    Channel::new("line", "order", "a{{seq}}"),
+    Channel::new("crlf", "json:/id", "{\"id\":{{seq}}}"),
+    Channel::new("nul", "bytes:0:2", "{{seq}}00"),
+    Channel::new("length:4be", "json:", "{{seq}}"),
+    Channel::new("length:2le", "order", "{{seq}}"),
+    Channel::new("length:1be", "none", "{{seq}}"),
+    Channel::new("length:8le", "order", "{{seq}}"),
+    Channel::new("fixed:3", "bytes:1:1", "a0b"),
+    Channel::new("delimiter:616162", "order", "c"),
+    Channel::new("fix", "fix:11", "35=D|11=o{{seq}}"),
+    Channel::new("fix", "fix:112", "35=1|112="),
+    Channel::new("redis", "order", "GET {{seq}}"),
+    Channel {
+        hello: "send HELLO 3\nexpect",
+        subscribe: "send SUBSCRIBE a\nexpect a",
+        ..Channel::new("redis", "order", "PING")
+    },
+    Channel::new("websocket", "json:/id", "{\"id\":{{seq}}}"),
+    Channel { hello: "send a\nawait b", ..Channel::new("websocket", "order", "a") },
+    Channel {
+        hello: "expect a\nsend b\nawait c",
+        subscribe: "send d\nexpect e",
+        ..Channel::new("line", "json:/id", "{\"id\":{{seq}}}")
+    },
+];
 
 /// The load that the parsers are given.
 pub fn load() -> LoadSpec {

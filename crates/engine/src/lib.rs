@@ -40,6 +40,8 @@ mod worker;
 mod worker_instant;
 
 #[doc(hidden)]
+pub use protocol::messages::TestChannel;
+#[doc(hidden)]
 pub use protocol::{http1, http2};
 
 pub use control::Control;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use truetail_fuzz::{Cut, RUN_FILES, SEPARATOR};
+use truetail_fuzz::{CHANNELS, Cut, RUN_FILES, SEPARATOR};
 
 use crate::answers::{Sent, table};
 
@@ -18,6 +18,8 @@ const REPETITIONS: usize = 3;
 pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
     Ok(Some(match target {
         "http2" => conversations(),
+        "messages" => channels(),
+        "exchange" => exchanges(),
         "schema" => schemas(),
         "response" => responses(),
         "event_stream" => event_streams(),
@@ -68,6 +70,38 @@ fn pages_of_metrics() -> Vec<Vec<u8>> {
         .into_bytes()
     };
     vec![page(1), [page(1), page(9), page(3)].join(SEPARATOR)]
+}
+
+/// What the peer of each channel may send, whole and in pieces.
+fn channels() -> Vec<Vec<u8>> {
+    let fix = b"8=FIX.4.4\x019=15\x0135=0\x01112=test\x0110=000\x01".as_slice();
+    let frames = b"\x81\x08{\"id\":0}\x01\x04{\"id\x89\x01p\x80\x04\":1}\x82\x7e\x00\x7e\x88\x02\x03\xe8".as_slice();
+    let replies =
+        b"+OK\r\n$2\r\nab\r\n-ERR no\r\n*2\r\n:1\r\n$-1\r\n>2\r\n+message\r\n+a\r\n%1\r\n+a\r\n#t\r\n".as_slice();
+    let lengths = b"\0\0\0\x010\x01\0\0\0\0\0\0\x000".as_slice();
+    let lines = b"a\nb\r\nc\ne\n{\"id\":0}\r\n{\"id\":1}\n0\x0000\0aab".as_slice();
+    let rows = CHANNELS.iter().enumerate().flat_map(|(place, channel)| {
+        let bytes = match channel.framing {
+            "fix" => fix,
+            "redis" => replies,
+            "websocket" => frames,
+            framing if framing.starts_with("length") => lengths,
+            _ => lines,
+        };
+        let with_place = |cut: Vec<u8>| [&[place as u8], &cut[..]].concat();
+        [with_place(Cut::write(false, &[], bytes)), with_place(Cut::write(true, &[1, 3, 9], bytes))]
+    });
+    rows.collect()
+}
+
+/// Each framing with a rule, a message, a file and a URL.
+fn exchanges() -> Vec<Vec<u8>> {
+    let file = "# login\nexpect welcome\nsend a\nsend-hex 00ff\nwithin 2s\nawait b";
+    let rows = CHANNELS.iter().map(|channel| {
+        let url = "rediss://me:secret@a.test:6379/2";
+        [channel.framing, channel.matching, channel.message, file, url].map(str::as_bytes).join(SEPARATOR)
+    });
+    rows.collect()
 }
 
 /// A schema with a field of each kind: as a descriptor set, and as the answers of a server.

@@ -41,7 +41,10 @@ pub enum Framing {
 
 /// Text that is no framing.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is no framing; write line, crlf, nul, length:4be, length:2le, fixed:64, delimiter:0d0a or fix")]
+#[error(
+    "'{}' is no framing; write line, crlf, nul, length:4be, length:2le, fixed:64, delimiter:0d0a or fix",
+    .0.escape_debug()
+)]
 pub struct UnknownFraming(String);
 
 impl FromStr for Framing {

@@ -30,7 +30,10 @@ pub enum Matching {
 
 /// Text that is no rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{0}' is no rule to match replies; write order, json:/id, bytes:OFFSET:LENGTH, fix:TAG or none")]
+#[error(
+    "'{}' is no rule to match replies; write order, json:/id, bytes:OFFSET:LENGTH, fix:TAG or none",
+    .0.escape_debug()
+)]
 pub struct UnknownMatching(String);
 
 impl FromStr for Matching {

@@ -9,6 +9,7 @@
 //! | `opening`, `greeting` | the opening of a channel: the handshake of WebSocket, a login; and its progress |
 //! | `exchange`, `hello` | messages that a user exchanges before the load, and the progress of a channel in them |
 //! | `framing`, `splitter`, `redis`, `fix`, `websocket/` | the ends of messages |
+//! | `test_channel` | a channel for tests outside this crate |
 //! | `varying` | what differs from message to message |
 //! | `limits` | the longest message |
 //! | `options` | opening, framing and matching of a run |
@@ -28,6 +29,7 @@ mod options;
 mod outbox;
 mod redis;
 mod splitter;
+mod test_channel;
 mod varying;
 mod websocket;
 
@@ -37,6 +39,7 @@ pub use framing::{Framing, UnknownFraming, bytes_of_hex, redis_command};
 pub use matching::{Matching, UnknownMatching};
 pub use opening::Opening;
 pub use options::MessageOptions;
+pub use test_channel::TestChannel;
 pub use websocket::WebSocketRequest;
 
 #[cfg(test)]

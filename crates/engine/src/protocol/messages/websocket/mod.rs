@@ -11,10 +11,8 @@ mod handshake;
 mod utf8;
 
 pub(super) use frames::{FrameReader, Happened, Masks, Opcode, put_frame};
-pub(super) use handshake::Handshake;
 pub use handshake::WebSocketRequest;
-#[cfg(test)]
-pub(super) use handshake::accept_for;
+pub(super) use handshake::{Handshake, accept_for};
 
 #[cfg(test)]
 mod conformance;
