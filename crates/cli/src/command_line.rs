@@ -1,5 +1,6 @@
 //! Command line of a run, without secrets, so that readers can repeat the run.
 
+use truetail_grpc::GrpcUrl;
 use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, words_of_curl};
 
 use crate::args::ab::AbArgs;
@@ -72,7 +73,9 @@ fn secrets(args: &RunArgs) -> Vec<(String, String)> {
 fn redacted_variable(Variable { name, value }: &Variable) -> (String, String) {
     let shown = match value.parse::<f64>() {
         Ok(_) => value.clone(),
-        Err(_) if value.starts_with("http://") || value.starts_with("https://") => redacted_url(value),
+        Err(_) if value.starts_with("http://") || value.starts_with("https://") || GrpcUrl::is_meant(value) => {
+            redacted_url(value)
+        }
         Err(_) => REDACTED.to_owned(),
     };
     (format!("{name}={value}"), format!("{name}={shown}"))

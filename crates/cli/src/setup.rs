@@ -15,9 +15,10 @@ use crate::args::run::RunArgs;
 use crate::error::{Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::OutputFolder;
+use crate::resolve::grpc_schema::Schemas;
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::run::ResolvedRun;
-use crate::resolve::{self, flow, load, recognise, request, tls};
+use crate::resolve::{self, flow, grpc, load, recognise, request, tls};
 
 /// Time limit of the whole setup.
 const MAX_TIME: Nanos = Nanos::from_secs(60);
@@ -33,7 +34,7 @@ pub(crate) fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         return resolve::run::resolve(args);
     }
     refuse_what_is_read_once(&args)?;
-    let setup = Setup::read(&args)?;
+    let setup = Setup::read(&args)?.with_methods(&args)?;
     let checked = setup.check(args.clone())?;
     OutputFolder::check(&checked.save_to)?;
     let mut found = args.clone();
@@ -101,11 +102,20 @@ impl Setup {
         Ok(Setup { file, flow })
     }
 
-    /// Resolves the run with placeholder values. Sends nothing.
+    /// Finds the methods of its gRPC calls, if it makes any. May ask servers for their schemas.
+    fn with_methods(self, args: &RunArgs) -> Result<Setup> {
+        let flow = flow::with_methods(self.flow, &self.file, args, &mut Schemas::new(args))?;
+        Ok(Setup { flow, file: self.file })
+    }
+
+    /// Resolves the run with placeholder values. Sends nothing, but may ask servers of gRPC calls for their schemas.
     fn check(&self, mut args: RunArgs) -> Result<ResolvedRun> {
         self.stand_in(&mut args);
         let mine = self.target(&args)?;
         let checked = resolve::run::resolve(args.clone())?;
+        if !self.flow.makes_calls() && checked.plan.target.protocol().calls().is_none() {
+            grpc::refuse_in_http(&args)?;
+        }
         let both = [&mine, &checked.plan.target];
         request::check_used(&args, &both)?;
         tls::check_used(&both, &args)?;
@@ -114,6 +124,7 @@ impl Setup {
 
     fn stand_in(&self, args: &mut RunArgs) {
         let of = |name: &String| Variable { name: name.clone(), value: "0".to_owned() };
+        args.flow.stands_in = true;
         args.flow.given.variable.splice(0..0, self.flow.variable_names().iter().map(of));
     }
 

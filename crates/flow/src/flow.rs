@@ -111,6 +111,7 @@ impl Flow {
             origins,
             is_http2: false,
         };
+        flow.check_protocol()?;
         flow.check_first_request()?;
         Ok(flow)
     }
@@ -190,9 +191,16 @@ impl Flow {
         let rows = self.rows.as_ref().map_or(1, |rows| rows.len());
         let Some(row) = (0..rows).find(|row| !self.first_request(*row, true).0) else { return Ok(()) };
         let of_row = self.rows.as_ref().map_or_else(String::new, |_| format!(" with row {}", row + 1));
-        let problem =
-            format!("the first request cannot be made{of_row}: a value in it has no text that can stand there");
+        let of_message = self.steps[0].request.body.problem(&mut self.scope_of_row(row, true));
+        let problem = of_message.unwrap_or_else(|| "a value in it has no text that can stand there".to_owned());
+        let problem = format!("the first request cannot be made{of_row}: {problem}");
         Err(FlowError::new(self.steps[0].line, problem))
+    }
+
+    fn scope_of_row(&self, row: usize, is_sample: bool) -> Scope {
+        let mut scope = Scope { is_sample, ..self.sample_scope() };
+        self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
+        scope
     }
 
     /// Returns the scope of a session that stands for all.
@@ -201,8 +209,7 @@ impl Flow {
     }
 
     fn first_request(&self, row: usize, is_sample: bool) -> (bool, RequestParts) {
-        let mut scope = Scope { is_sample, ..self.sample_scope() };
-        self.rows.iter().for_each(|rows| rows.fill(row, &mut scope.values));
+        let mut scope = self.scope_of_row(row, is_sample);
         let mut body = Vec::new();
         let mut target = String::new();
         let mut out = RequestParts::default();
@@ -324,7 +331,8 @@ fn step_sequence(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
     Ok(moves)
 }
 
-/// Unique names of steps. Unnamed steps are called by method and path, or with several origins by method and URL.
+/// Unique names of steps. Unnamed steps are called by method and path, or with several origins by method and URL. Calls
+/// all have the same method, so only the path or the URL is in their names.
 struct StepNames {
     has_one_origin: bool,
     names: UniqueNames,
@@ -333,7 +341,11 @@ struct StepNames {
 impl StepNames {
     fn unique(&mut self, entry: &Entry, step: &Step) -> String {
         let place = if self.has_one_origin { split_origin(&step.url).1 } else { &step.url };
-        let name = entry.name.clone().unwrap_or_else(|| format!("{} {place}", step.method.as_str()));
+        let usual = || match step.call() {
+            Some(_) => place.trim_start_matches('/').to_owned(),
+            None => format!("{} {place}", step.method.as_str()),
+        };
+        let name = entry.name.clone().unwrap_or_else(usual);
         self.names.unique(name)
     }
 }

@@ -29,6 +29,16 @@ pub enum FlowsError {
     /// Two flows have the same name.
     #[error("two flows are called {0}, and their steps could not be told apart; rename one of the files")]
     SameName(String),
+    /// One flow makes gRPC calls, and another sends requests of HTTP.
+    #[error(
+        "the steps of {calls} are gRPC calls, and those of {requests} are requests of HTTP; a run has one protocol, so run them apart"
+    )]
+    Protocols {
+        /// A flow of calls.
+        calls: String,
+        /// A flow of requests.
+        requests: String,
+    },
 }
 
 impl From<Flow> for Flows {
@@ -56,7 +66,10 @@ impl Flows {
         match flows.len() {
             0 => return Err(FlowsError::Nothing),
             1 => return Ok(Flows::from(flows.remove(0))),
-            _ => share_origins(&mut flows),
+            _ => {
+                check_protocol(&flows)?;
+                share_origins(&mut flows);
+            }
         }
         let mut names = Vec::new();
         let mut first_step = 0;
@@ -75,6 +88,11 @@ impl Flows {
             cumulative_weights.push(sum);
         }
         Ok(Flows { flows, cumulative_weights })
+    }
+
+    /// Returns true if the steps are gRPC calls; otherwise they are requests of HTTP.
+    pub fn makes_calls(&self) -> bool {
+        self.flows[0].makes_calls()
     }
 
     /// Iterates over the flows.
@@ -139,6 +157,15 @@ impl Flows {
         let Some(rows) = fed.first() else { return requests };
         let hash = fed.iter().fold(0, |hash, rows| mix64(hash) ^ rows.hash());
         requests.fed(rows.len() as u32, rows.order, rows.seed, hash)
+    }
+}
+
+/// Refuses calls beside requests of HTTP.
+fn check_protocol(flows: &[Flow]) -> Result<(), FlowsError> {
+    let find = |calls: bool| flows.iter().find(|flow| flow.makes_calls() == calls).map(|flow| flow.name.clone());
+    match (find(true), find(false)) {
+        (Some(calls), Some(requests)) => Err(FlowsError::Protocols { calls, requests }),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Checks an answer against the expectations of its step, and takes its captures.
 
+use truetail_grpc::message_in;
+use truetail_model::record::GrpcStatus;
 use truetail_run::EarlyEnd;
 
 use crate::evaluate::answer::Answer;
@@ -28,8 +30,12 @@ impl EarlyEndReason {
     }
 }
 
+/// Limit on the characters of a server's message that are shown.
+const MAX_SHOWN: usize = 200;
+
 /// Judges an answer in the order of Hurl: status, captures, asserts.
 pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), EarlyEndReason> {
+    call_status(step, answer)?;
     let Some(expected) = &step.expected else { return Ok(()) };
     head(expected, answer, scope)?;
     for capture in &expected.captures {
@@ -76,19 +82,23 @@ fn different_line(wanted: &str, found: &str) -> usize {
 }
 
 /// Judges an answer in virtual time, which only has a status and a duration. Asserts on the duration are judged, and
-/// the status unless `is_good`. All other expectations count as met.
+/// the status (of HTTP or of a call) unless `is_good`. All other expectations count as met.
 pub(crate) fn judge_simulated(
     step: &Step,
     answer: &Answer<'_>,
     is_good: bool,
     scope: &mut Scope,
 ) -> Result<(), EarlyEndReason> {
-    let Some(expected) = &step.expected else { return Ok(()) };
     if !is_good {
+        call_status(step, answer)?;
+    }
+    let Some(expected) = &step.expected else { return Ok(()) };
+    if !is_good && step.call().is_none() {
         status(expected, answer)?;
     }
-    let judged = |assert: &&Assert| match assert.look.query {
+    let judged = |assert: &&Assert| match &assert.look.query {
         Query::Status => !is_good,
+        query if query.is_call_status() => !is_good && step.call().is_some(),
         Query::Duration => true,
         _ => false,
     };
@@ -102,6 +112,21 @@ fn holds(assert: &Assert, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), 
     match assert.predicate.holds(found.as_ref(), scope).map_err(failed)? == assert.not {
         true => Err(failed("the assert does not hold".to_owned())),
         false => Ok(()),
+    }
+}
+
+/// Judges the status of a call: it must be OK, unless the step has an expectation on it.
+fn call_status(step: &Step, answer: &Answer<'_>) -> Result<(), EarlyEndReason> {
+    let is_judged = step.call().is_some_and(|call| !call.expects_status);
+    match answer.call_status.filter(|status| is_judged && *status != GrpcStatus::OK) {
+        None => Ok(()),
+        Some(status) => {
+            let line = step.expected.as_ref().map_or(step.line, |expected| expected.line);
+            let said: String = message_in(answer.fields).unwrap_or_default().chars().take(MAX_SHOWN).collect();
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            let why = format!("the call ended with {}, not OK{said}", status.name());
+            Err(EarlyEndReason::new(EarlyEnd::Status, line, why))
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `syntax` | the syntax of a flow |
 //! | `error` | reasons why a flow cannot be run |
 //! | `make`, `step`, `flow` | from the syntax to checked steps that can be run |
+//! | `call`, `methods` | steps that are gRPC calls, and their methods and messages |
 //! | `version` | the version of HTTP of a flow |
 //! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and the values of variables |
 //! | `origins` | origins of requests |
@@ -33,6 +34,7 @@
 #![warn(unreachable_pub)]
 
 mod books;
+mod call;
 mod cookies;
 mod course;
 mod error;
@@ -46,6 +48,7 @@ mod itinerary;
 mod judge;
 mod make;
 mod measured;
+mod methods;
 mod origins;
 mod parse;
 mod pass;

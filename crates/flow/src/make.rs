@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use truetail_engine::{Method, Request, contradicts_framing, is_header_value};
+use truetail_grpc::GrpcUrl;
 use truetail_model::random::mix64;
 use truetail_model::time::Nanos;
 
+use crate::call::StepCall;
 use crate::error::FlowError;
 use crate::origins::{FlowOrigin, Origins};
 use crate::request::{FixedFields, StepBody, StepRequest, is_name, written_path};
 use crate::scope::VariableId;
-use crate::step::{AnswerReading, FollowUps, Step};
+use crate::step::{AnswerReading, FollowUps, Step, StepProtocol};
 use crate::syntax::{Body, Entry, Field, FlowFile, Options, Pair};
 use crate::template::{Piece, Source, Template};
 use crate::value::Value;
@@ -83,12 +85,14 @@ impl<'a> StepMaker<'a> {
         }
         let method: Method = entry.method.parse().map_err(|error| format!("{error}"))?;
         let (authority, rest) = self.split_url(&entry.url)?;
-        let origin = origin_of(&authority)?;
+        let call = if GrpcUrl::is_meant(&authority) { Some(self.call(entry, &authority, &rest)?) } else { None };
+        let origin = origin_of(call.as_ref().map_or(&authority, StepCall::http_origin))?;
         let host_field = origin.host_field().to_owned();
         let origin = self.origins.add(origin);
-        let path = written_path(rest);
+        let path = call.as_ref().map_or_else(|| written_path(rest), |call| Template::text(call.path()));
         let url = format!("{authority}{}", self.for_people(&path));
-        let request = self.request(entry, path, &method, (origin, &host_field))?;
+        let is_call = call.is_some();
+        let request = self.request(entry, path, &method, (origin, &host_field), is_call)?;
         let needs_body = entry.response.as_ref().is_some_and(|expected| {
             let mut queries =
                 expected.captures.iter().map(|capture| &capture.look).chain(expected.asserts.iter().map(|a| &a.look));
@@ -109,11 +113,19 @@ impl<'a> StepMaker<'a> {
             delay: entry.options.delay,
             settings: entry.options.variables.clone(),
             max_time: entry.options.max_time,
-            version: entry.options.version,
+            protocol: call.map_or(StepProtocol::Http(entry.options.version), |call| StepProtocol::Call(Box::new(call))),
             expected,
             reading: AnswerReading { is_stream: entry.options.is_stream, needs_body },
             further: further(&entry.options),
         })
+    }
+
+    /// Returns the call of an entry. Its method must be known before the run.
+    fn call(&self, entry: &Entry, authority: &str, rest: &[Piece]) -> Made<StepCall> {
+        let path: Option<String> = rest.iter().map(|piece| self.known(piece)).collect();
+        let help = "write it out, or give it with --variable";
+        let path = path.ok_or_else(|| format!("the method of this call is only known during the run; {help}"))?;
+        StepCall::new(entry, &format!("{authority}{path}"))
     }
 
     /// Splits a URL into scheme and authority, which must be known before the run, and the rest. Variables in the rest
@@ -144,7 +156,7 @@ impl<'a> StepMaker<'a> {
         if !text.contains("://") {
             let begins = text.chars().take(40).collect::<String>();
             return Err(format!(
-                "the URL '{begins}' does not begin with http:// or https:// as far as it is known before the run"
+                "the URL '{begins}' does not begin with http://, https:// or grpc:// as far as it is known before the run"
             ));
         }
         match authority_end(&text) {
@@ -190,6 +202,7 @@ impl<'a> StepMaker<'a> {
         path: Template,
         method: &Method,
         (origin, host): (u32, &str),
+        is_call: bool,
     ) -> Made<StepRequest> {
         let (body, content_type) = self.body(entry)?;
         let mut fixed = FixedFields::default();
@@ -205,8 +218,10 @@ impl<'a> StepMaker<'a> {
         }
         let defaults =
             [("Host", host), ("User-Agent", concat!("truetail/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
-        defaults.into_iter().filter(|(name, _)| !has(name)).for_each(|(name, value)| put(name, value));
-        if let Some(content_type) = content_type.filter(|_| !has("content-type")) {
+        // The content type of a call is not that of its text, and calls have neither this header nor a length.
+        let is_usual = |name: &str| !has(name) && !(is_call && name == "Accept");
+        defaults.into_iter().filter(|(name, _)| is_usual(name)).for_each(|(name, value)| put(name, value));
+        if let Some(content_type) = content_type.filter(|_| !is_call && !has("content-type")) {
             put("Content-Type", &content_type);
         }
         let mut headers = Vec::new();
@@ -234,7 +249,7 @@ impl<'a> StepMaker<'a> {
             cookies: entry.parts.cookies.clone(),
             basic_auth: entry.parts.basic_auth.clone(),
             body,
-            says_length: matches!(method.as_str(), "POST" | "PUT" | "PATCH"),
+            says_length: !is_call && matches!(method.as_str(), "POST" | "PUT" | "PATCH"),
         })
     }
 

@@ -1,4 +1,4 @@
-use truetail_engine::{AnswerHead, FieldList};
+use truetail_engine::{AnswerHead, FieldList, Trailers};
 use truetail_model::time::Timestamp;
 
 /// Limit on the bytes that are kept of a body for captures and asserts: 1 MiB.
@@ -82,6 +82,14 @@ impl Readings {
             let kept = part.len().min(MAX_BODY_BYTES - reading.body.len());
             reading.body.extend_from_slice(&part[..kept]);
         }
+    }
+
+    /// Adds the trailers to the fields of the head.
+    pub(crate) fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
+        let mut fields = FieldList::default();
+        trailers.copy_fields(&mut fields);
+        let read = &mut self.get_mut(request).fields;
+        fields.iter().for_each(|(name, value)| read.push(name, value));
     }
 
     /// Returns the answer to a request that has begun.

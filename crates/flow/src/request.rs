@@ -5,6 +5,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{FieldList, RequestParts, contradicts_framing, is_allowed_in_http2, is_header_value};
+use truetail_grpc::CallMethod;
 use truetail_model::time::Timestamp;
 
 use crate::cookies::{CookieJar, Site};
@@ -66,6 +67,22 @@ pub(crate) enum StepBody {
     Form(Vec<Pair>),
     /// Parts in sequence: texts between fixed bytes.
     Parts(Vec<(Vec<u8>, Template)>, Vec<u8>),
+    /// The message of a call, encoded.
+    Message(Vec<u8>),
+    /// The message of a call in JSON, which each session encodes.
+    JsonMessage(Template, CallMethod),
+}
+
+impl StepBody {
+    fn is_message(&self) -> bool {
+        matches!(self, StepBody::Message(_) | StepBody::JsonMessage(..))
+    }
+
+    /// Returns why the message of a call cannot be encoded; `None` if it can, and for other bodies.
+    pub(crate) fn problem(&self, scope: &mut Scope) -> Option<String> {
+        let StepBody::JsonMessage(json, method) = self else { return None };
+        method.body_of_json(json.render(scope).ok()?.as_bytes()).err()
+    }
 }
 
 /// Context for writing a request.
@@ -112,7 +129,7 @@ impl StepRequest {
         out.field_unless_empty(COOKIE, |out| self.write_cookies(with, out))?;
         let rest = out.field_count();
         let body = self.make_body(with)?;
-        if self.says_length || !body.is_empty() {
+        if self.says_length || !(body.is_empty() || self.body.is_message()) {
             out.field(b"Content-Length", body.len().to_string().as_bytes());
         }
         out.end_head(body);
@@ -187,9 +204,13 @@ impl StepRequest {
         let out = &mut *with.body;
         out.clear();
         match &self.body {
-            StepBody::Bytes(bytes) => return Ok(bytes),
+            StepBody::Bytes(bytes) | StepBody::Message(bytes) => return Ok(bytes),
             StepBody::Text(template) => {
                 template.render_with(scope, &mut |text| out.extend_from_slice(text.as_bytes()))?
+            }
+            StepBody::JsonMessage(json, method) => {
+                json.render_with(scope, &mut |text| out.extend_from_slice(text.as_bytes()))?;
+                *out = method.body_of_json(out).map_err(|_| RenderError::NoText)?;
             }
             StepBody::Form(pairs) => {
                 for (nth, (name, value)) in pairs.iter().enumerate() {

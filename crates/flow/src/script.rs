@@ -1,9 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript};
+use truetail_engine::{
+    AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript, Trailers,
+};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Outcome;
+use truetail_model::record::{GrpcStatus, Outcome};
 use truetail_model::time::{Nanos, Timestamp};
 
 use crate::evaluate::answer::Answer;
@@ -53,14 +55,24 @@ impl FlowScript {
         }
     }
 
-    fn judge(&mut self, request: u32, user: u32, status: u16, ended: &EndedRequest) {
+    /// Judges an answer with this recorded status. A call has one even without a head.
+    fn judge(&mut self, request: u32, user: u32, recorded: u16, ended: &EndedRequest) {
         let reading = self.readings.get_mut(request);
         let duration = ended.end.since(ended.arrival.intended_start);
-        let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
         let is_whole = reading.is_whole();
         let plan = &*self.plan;
         let session = &mut self.sessions[user as usize];
         let flow = plan.flows.get(session.course.flow);
+        let step = session.course.last_step(flow);
+        let call = step.call();
+        let message = call.filter(|_| step.reading.needs_body && is_whole).and_then(|call| call.message(reading));
+        let body = message.as_ref().map_or(&reading.body[..], String::as_bytes);
+        let status = reading.status.unwrap_or(recorded);
+        let answer = Answer::new(status, reading.version, &reading.fields, body, duration);
+        let answer = match call.and_then(|_| GrpcStatus::of_recorded(recorded)) {
+            Some(status) => answer.of_call(status),
+            None => answer,
+        };
         let disappointment = session.answered(flow, &answer, is_whole, (ended.start, ended.end));
         if let Some(EarlyEndReason { why, .. }) = disappointment {
             self.measured.record_early_end(&session.course, why);
@@ -86,16 +98,21 @@ impl AnswerReader for FlowScript {
         self.readings.body(request, part);
     }
 
+    fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
+        if self.plan.flows.makes_calls() {
+            self.readings.trailers(request, trailers);
+        }
+    }
+
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let reading = self.readings.get_mut(request);
         let user = reading.user;
-        let status = reading.status;
         if let Some(limit) = reading.limit.take() {
             self.limits.remove(&(limit, request));
         }
-        match (ended.outcome, status) {
-            (Outcome::Response { .. }, Some(status)) => self.judge(request, user, status, &ended),
-            (outcome, _) => {
+        match ended.outcome {
+            Outcome::Response { status: Some(recorded) } => self.judge(request, user, recorded.get(), &ended),
+            outcome => {
                 let session = &mut self.sessions[user as usize];
                 session.unanswered(self.plan.flows.get(session.course.flow), outcome, (ended.start, ended.end));
             }

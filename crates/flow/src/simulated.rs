@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use truetail_engine::FieldList;
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{Outcome, RequestRecord, TargetLedger};
+use truetail_model::record::{GrpcStatus, Outcome, RequestRecord, TargetLedger};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{RouteId, Service};
 use truetail_model::time::{Nanos, Timestamp};
@@ -17,7 +17,7 @@ use truetail_sim::{SessionRequest, Sessions, SimError, SimOptions, simulate_sess
 
 use crate::course::Course;
 use crate::error::FlowError;
-use crate::evaluate::answer::Answer;
+use crate::evaluate::answer::{Answer, STATUS_FIELD};
 use crate::evaluate::query::Query;
 use crate::flow::Flow;
 use crate::flows::Flows;
@@ -25,7 +25,7 @@ use crate::judge::judge_simulated;
 use crate::measured::MeasuredFlows;
 use crate::scope::VariableId;
 use crate::step::Step;
-use crate::template::{Expression, Source};
+use crate::template::Expression;
 
 /// The status of an answer that no fault changed.
 const GOOD: u16 = 200;
@@ -111,7 +111,7 @@ impl<'a> SimulatedSessions<'a> {
     fn new(flows: &'a Flows, scenario: &Scenario) -> Result<SimulatedSessions<'a>, SimulateError> {
         let mut all_routes = Vec::new();
         for (nth, flow) in flows.iter().enumerate() {
-            let changing = changing(flow);
+            let changing = flow.changing();
             let of_flow = check_asserts(flow, &changing).and_then(|()| routes(flow, &changing, &scenario.service));
             all_routes.extend(of_flow.map_err(|error| SimulateError::Flow { nth, error })?);
         }
@@ -145,9 +145,14 @@ impl<'a> SimulatedSessions<'a> {
         let mut scope = flow.sample_scope();
         let fields = FieldList::default();
         let duration = record.end.since(record.intended_start);
+        let step = course.last_step(flow);
         let answer = Answer::new(status, "1.1", &fields, &[], duration);
+        let answer = match step.call() {
+            Some(_) => answer.of_call(GrpcStatus::of_recorded(status).unwrap_or_else(|| GrpcStatus::of_http(status))),
+            None => answer,
+        };
         course.record_answer(record.actual_start, record.end);
-        match judge_simulated(course.last_step(flow), &answer, status == GOOD, &mut scope) {
+        match judge_simulated(step, &answer, status == GOOD, &mut scope) {
             Ok(()) => {
                 course.plan_next_step(flow);
             }
@@ -228,23 +233,10 @@ impl Sessions for SimulatedSessions<'_> {
     }
 }
 
-/// Returns the variables that differ between sessions or change within one.
-fn changing(flow: &Flow) -> BTreeSet<VariableId> {
-    let set = flow.steps.iter().flat_map(|step| step.settings.iter().map(|(variable, _)| *variable));
-    let expected = flow.steps.iter().filter_map(|step| step.expected.as_ref());
-    let captured = expected.flat_map(|expected| expected.captures.iter().map(|capture| capture.variable));
-    let of_rows = flow.rows.iter().flat_map(|rows| rows.variables.iter().copied());
-    let built_in = flow.built_ins.iter().map(|(variable, _)| *variable);
-    set.chain(captured).chain(of_rows).chain(built_in).collect()
-}
-
 /// Returns the route of each step. It must be known without answers.
 fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Result<Vec<RouteId>, FlowError> {
     let mut scope = flow.sample_scope();
-    let is_known = |value: &Expression| {
-        !matches!(value.source, Source::BuiltIn(_))
-            && value.variables().iter().all(|variable| !changing.contains(variable))
-    };
+    let is_known = |value: &Expression| value.is_known(changing);
     let of_step = |step: &Step| {
         let (known, is_whole) = step.request.known_path(&mut scope, is_known);
         let route = if is_whole { Some(service.route_of(&known)) } else { service.route_of_beginning(&known) };
@@ -264,8 +256,9 @@ fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Re
 fn check_asserts(flow: &Flow, changing: &BTreeSet<VariableId>) -> Result<(), FlowError> {
     let expected = flow.steps.iter().filter_map(|step| step.expected.as_ref());
     for assert in expected.flat_map(|expected| &expected.asserts) {
-        let name = match assert.look.query {
+        let name = match &assert.look.query {
             Query::Status => "status",
+            query if flow.makes_calls() && query.is_call_status() => STATUS_FIELD,
             Query::Duration => "duration",
             _ => continue,
         };

@@ -3,6 +3,7 @@
 use truetail_engine::Method;
 use truetail_model::time::Nanos;
 
+use crate::call::StepCall;
 use crate::request::StepRequest;
 use crate::scope::{Scope, VariableId};
 use crate::syntax::{Delay, Expected, Setting};
@@ -20,14 +21,22 @@ pub(crate) struct Step {
     /// The URL for display.
     pub(crate) url: String,
     pub(crate) request: StepRequest,
+    pub(crate) protocol: StepProtocol,
     pub(crate) delay: Option<Delay>,
     pub(crate) settings: Vec<(VariableId, Setting)>,
     pub(crate) max_time: Option<Nanos>,
-    /// The required version of HTTP.
-    pub(crate) version: Option<&'static str>,
     pub(crate) expected: Option<Expected>,
     pub(crate) reading: AnswerReading,
     pub(crate) further: FollowUps,
+}
+
+/// The protocol of a step.
+#[derive(Clone, Debug)]
+pub(crate) enum StepProtocol {
+    /// HTTP, in any version or in the given one.
+    Http(Option<&'static str>),
+    /// gRPC.
+    Call(Box<StepCall>),
 }
 
 /// Options for reading the answer of a step.
@@ -60,6 +69,14 @@ impl FollowUps {
 }
 
 impl Step {
+    /// Returns its call; `None` for a request of HTTP.
+    pub(crate) fn call(&self) -> Option<&StepCall> {
+        match &self.protocol {
+            StepProtocol::Call(call) => Some(call),
+            StepProtocol::Http(_) => None,
+        }
+    }
+
     /// Returns true if an answer may lead to a further request of this step.
     pub(crate) fn asks_again(&self) -> bool {
         self.further.asks_again()

@@ -24,7 +24,8 @@ impl Flow {
 }
 
 impl Step {
-    fn has_header(&self, name: &str) -> bool {
+    /// Returns true if its request has a header of this name, in any case.
+    pub(crate) fn has_header(&self, name: &str) -> bool {
         let is_it = |other: &[u8]| other.eq_ignore_ascii_case(name.as_bytes());
         let mut changing = self.request.headers.iter().filter_map(|(name, _)| name.constant());
         self.request.fixed.0.iter().any(|(name, _)| is_it(name)) || changing.any(|name| is_it(name.as_bytes()))

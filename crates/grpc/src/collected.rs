@@ -8,6 +8,13 @@ const MAX_KEPT: usize = 32 * 1024 * 1024;
 /// Limit on the bytes of an error message that are kept.
 const LONGEST_MESSAGE: usize = 1024;
 
+/// Returns the text of `grpc-message`, decoded and shortened; foreign text. `None` without the field.
+pub fn message_in(fields: &FieldList) -> Option<String> {
+    let message = fields.all("grpc-message").next()?;
+    let message = &message[..message.len().min(LONGEST_MESSAGE)];
+    Some(percent_decode(message).decode_utf8_lossy().into_owned())
+}
+
 /// One answer that was kept.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct CollectedAnswer {
@@ -33,10 +40,9 @@ struct Collector {
 
 impl Collector {
     fn take_message(&mut self) {
-        let Some((_, message)) = self.fields.iter().find(|(name, _)| *name == b"grpc-message") else { return };
-        let message = &message[..message.len().min(LONGEST_MESSAGE)];
-        let text = percent_decode(message).decode_utf8_lossy().into_owned();
-        self.answer.lock().unwrap_or_else(PoisonError::into_inner).message = Some(text);
+        if let Some(text) = message_in(&self.fields) {
+            self.answer.lock().unwrap_or_else(PoisonError::into_inner).message = Some(text);
+        }
     }
 }
 

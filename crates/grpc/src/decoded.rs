@@ -84,7 +84,7 @@ impl AnswerReader for DecodedAnswers {
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
         head.copy_fields(&mut self.fields);
-        let is_gzip = self.fields.all("grpc-encoding").any(|coding| coding.eq_ignore_ascii_case(b"gzip"));
+        let is_gzip = says_gzip(&self.fields);
         let target = self.open(request).target;
         *self.open(request) = OpenAnswer { target, is_gzip, is_awaited: true, ..OpenAnswer::default() };
         self.reader.head(request, head);
@@ -114,6 +114,11 @@ impl AnswerReader for DecodedAnswers {
     fn finish(&mut self, now: Timestamp) {
         self.reader.finish(now);
     }
+}
+
+/// Returns true if these fields of a head say that compressed messages are compressed with gzip.
+pub fn says_gzip(fields: &FieldList) -> bool {
+    fields.all("grpc-encoding").any(|coding| coding.eq_ignore_ascii_case(b"gzip"))
 }
 
 /// Returns the JSON of the body of an answer: the message of a unary method, or a list of the messages of a stream.

@@ -23,8 +23,8 @@ mod schema;
 mod sketch;
 mod url;
 
-pub use collected::{CollectedAnswer, answer_collector};
-pub use decoded::{answer_as_json, decoding};
+pub use collected::{CollectedAnswer, answer_collector, message_in};
+pub use decoded::{answer_as_json, decoding, says_gzip};
 pub use method::{CallMethod, framed};
 pub use reflection::{Reflection, ReflectionError, ReflectionVersion};
 pub use schema::{Schema, SchemaError, SourceReader};

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use prost::Message;
 use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
@@ -6,9 +8,16 @@ use truetail_run::GrpcKind;
 use crate::json_fields;
 
 /// One method: the form of its requests and answers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CallMethod {
     method: MethodDescriptor,
+}
+
+/// Writes the full name. A descriptor would write its whole schema.
+impl fmt::Debug for CallMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.full_name())
+    }
 }
 
 impl CallMethod {
@@ -66,6 +75,18 @@ impl CallMethod {
             self.message_of_json(value).map_err(told)
         });
         Ok(messages.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Checks that the members of a message in JSON are fields of the message. Their values are not checked, and a text
+    /// that is no object is not either.
+    ///
+    /// # Errors
+    /// The first member that is no field, and what there is.
+    pub fn check_names(&self, text: &[u8]) -> Result<(), String> {
+        match serde_json::from_slice(text) {
+            Ok(value @ Value::Object(_)) => json_fields::check(&self.method.input(), &value),
+            _ => Ok(()),
+        }
     }
 
     fn message_of_json(&self, value: Value) -> Result<Vec<u8>, String> {

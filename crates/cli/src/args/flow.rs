@@ -18,6 +18,9 @@ pub(crate) struct FlowArgs {
     /// is not part of the load, and none of its requests is in the books
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub setup: Option<PathBuf>,
+    /// The variables that the setup sets have placeholder values.
+    #[arg(skip)]
+    pub stands_in: bool,
     #[command(flatten)]
     pub given: FlowInputs,
 }

@@ -5,24 +5,40 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use truetail_engine::{HttpVersion, Plan};
 use truetail_flow::{Flow, FlowError, FlowRun, Flows, MAX_FLOW_BYTES, SessionRows};
+use truetail_grpc::GrpcUrl;
 use truetail_model::time::Timestamp;
 
+use super::grpc_schema::Schemas;
 use super::load::DEFAULT_SEED;
-use super::{input, request, rows};
+use super::{grpc, input, request, rows};
 use crate::args::flow::Variable;
 use crate::args::run::{ModelName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// Returns the flows of a run; `None` without flows. Sets the load model and the session length in `args`.
+/// Returns the flows of a run; `None` without flows. Sets the load model and the session length in `args`. May ask
+/// servers of gRPC calls for their schemas.
+///
+/// # Errors
+/// If a flow contradicts other options, a file is not valid, or a server does not tell its schema.
+pub(crate) fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
+    read_all(args, true)
+}
+
+/// Returns the flows of a run like [`flows`], to learn about their sessions: calls without a schema cannot be sent.
 ///
 /// # Errors
 /// If a flow contradicts other options, or a file is not valid.
-pub(crate) fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
+pub(crate) fn flows_without_schema(args: &mut RunArgs) -> Result<Option<Flows>> {
+    read_all(args, false)
+}
+
+fn read_all(args: &mut RunArgs, needs_schema: bool) -> Result<Option<Flows>> {
     if args.flow.flow.is_empty() {
         return Ok(None);
     }
     refuse_contradictions(args)?;
     let data = request::data(args)?;
+    let mut schemas = Schemas::new(args);
     let read = |file: &PathBuf| {
         let rows = |text: &str| rows::for_flow(args, data.as_ref(), text);
         let flow = read(file, &args.flow.given.variable, args.flow.given.file_root.as_deref(), rows)?;
@@ -30,13 +46,36 @@ pub(crate) fn flows(args: &mut RunArgs) -> Result<Option<Flows>> {
             Some(format) => flow.with_trace_header(format),
             None => Ok(flow),
         };
-        flow.and_then(|flow| flow.over(version(args))).map_err(|error| wrong(file, &error))
+        let flow = flow.and_then(|flow| flow.over(version(args))).map_err(|error| wrong(file, &error))?;
+        if needs_schema { with_methods(flow, file, args, &mut schemas) } else { Ok(flow) }
     };
     let flows = together(args.flow.flow.iter().map(read).collect::<Result<_>>()?)?;
+    if !flows.makes_calls() && args.flow.setup.is_none() {
+        grpc::refuse_in_http(args)?;
+    }
     rows::refuse_unused(data.as_ref(), &flows)?;
     args.model = Some(ModelName::PartlyOpen);
     args.session_length = Some(flows.requests_per_session());
     Ok(Some(flows))
+}
+
+/// Returns the flow in `file` with the methods of its gRPC calls, if it makes any. May ask servers for their schemas.
+///
+/// # Errors
+/// If options are not for calls, there is no such method, or a message is wrong.
+pub(crate) fn with_methods(flow: Flow, file: &Path, args: &RunArgs, schemas: &mut Schemas<'_>) -> Result<Flow> {
+    if !flow.makes_calls() {
+        return Ok(flow);
+    }
+    grpc::refuse_for_sessions(args)?;
+    let find = |(line, url): (usize, &GrpcUrl)| {
+        let method = schemas.of(url)?.method(&url.service, &url.method);
+        method.map_err(|error| wrong(file, &FlowError { line, problem: error.to_string() }))
+    };
+    let methods = flow.calls().map(find).collect::<Result<Vec<_>>>()?;
+    let lines = grpc::fields(args);
+    let fields: Vec<_> = lines.iter().filter_map(|line| line.split_once(": ")).collect();
+    flow.with_methods(&methods, &fields, !args.flow.stands_in).map_err(|error| wrong(file, &error))
 }
 
 /// Returns the version of HTTP that flows use.

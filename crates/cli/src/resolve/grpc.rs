@@ -22,12 +22,13 @@ pub(crate) fn is_call(spec: &TargetSpec) -> bool {
     spec.is_call() || GrpcUrl::is_meant(&spec.url)
 }
 
-/// Refuses options of gRPC without the URL of a method. A file of targets may have such URLs.
+/// Refuses options of gRPC without the URL of a method. A file of targets or a flow may have such URLs.
 ///
 /// # Errors
 /// If there is one.
 pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
-    if are_meant(args) || args.targets.is_some() { Ok(()) } else { refuse_in_http(args) }
+    let may_have_calls = are_meant(args) || args.targets.is_some() || !args.flow.flow.is_empty();
+    if may_have_calls { Ok(()) } else { refuse_in_http(args) }
 }
 
 /// Refuses options of gRPC.
@@ -157,6 +158,18 @@ fn grpc_timeout(time: Nanos) -> String {
     let fitting = units.into_iter().map(|(unit, sign)| (time.0.div_ceil(unit), sign)).find(|(n, _)| *n <= MOST);
     let (n, sign) = fitting.unwrap_or((MOST, 'M'));
     format!("{n}{sign}")
+}
+
+/// Refuses options that are not for calls of sessions.
+///
+/// # Errors
+/// If there is one.
+pub(crate) fn refuse_for_sessions(args: &RunArgs) -> Result<()> {
+    refuse_http(args)?;
+    match args.grpc.message_gap {
+        Some(_) => Err(usage_error("--message-gap: a call of a session has one message; leave --message-gap out")),
+        None => Ok(()),
+    }
 }
 
 /// Refuses options that are not for calls.

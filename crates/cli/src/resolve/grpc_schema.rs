@@ -142,8 +142,9 @@ fn ask(args: &RunArgs, origin: &str, version: ReflectionVersion, body: &[u8]) ->
     let request = Request::new(method, &path, &headers, body.to_vec()).map_err(request::refused)?;
     let request = request.without_default_headers(&["accept".to_owned(), "content-length".to_owned()]);
     let server = request.origin();
-    let mut target =
-        Target::for_origin(RequestSet::single(&request), server, &request::way(args)?).map_err(request::refused)?;
+    // Other addresses are for other servers of the load.
+    let way = request::way(args)?.only_for(std::slice::from_ref(&server));
+    let mut target = Target::for_origin(RequestSet::single(&request), server, &way).map_err(request::refused)?;
     target.use_calls(CALLS).map_err(request::refused)?;
     tls::secure(&mut target, args)?;
     let (observer, answer) = answer_collector();

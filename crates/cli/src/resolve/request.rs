@@ -104,8 +104,8 @@ fn closing(args: &RunArgs) -> &'static [String] {
 /// # Errors
 /// If a host does not resolve.
 pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
-    refuse_contradictions_of_http2(args)?;
-    target_of(args, PreparedRequests { requests: flows.requests(), origins: flows.origins().cloned().collect() })
+    let origins = flows.origins().cloned().collect();
+    for_sessions(args, PreparedRequests { requests: flows.requests(), origins }, flows.makes_calls())
 }
 
 /// Returns the target of sessions that a script leads.
@@ -113,12 +113,16 @@ pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
 /// # Errors
 /// If the host does not resolve.
 pub(crate) fn for_guided(args: &RunArgs, guided: &GuidedPlan) -> Result<Target> {
-    if !guided.makes_calls() {
+    let origins = guided.origins().cloned().collect();
+    for_sessions(args, PreparedRequests { requests: guided.requests(), origins }, guided.makes_calls())
+}
+
+fn for_sessions(args: &RunArgs, ask: PreparedRequests, makes_calls: bool) -> Result<Target> {
+    if !makes_calls {
         refuse_contradictions_of_http2(args)?;
     }
-    let origins = guided.origins().cloned().collect();
-    let mut target = target_of(args, PreparedRequests { requests: guided.requests(), origins })?;
-    if guided.makes_calls() {
+    let mut target = target_of(args, ask)?;
+    if makes_calls {
         target.use_calls(GrpcConfig { kind: GrpcKind::Unary, message_gap_ns: None }).map_err(refused)?;
     }
     Ok(target)

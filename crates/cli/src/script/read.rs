@@ -118,10 +118,7 @@ fn schema(args: &RunArgs, file: &ScriptFile) -> Result<Option<(String, Schema)>>
     if !grpc::are_meant(args) {
         return Ok(None);
     }
-    grpc::refuse_http(args)?;
-    if args.grpc.message_gap.is_some() {
-        return Err(usage_error("--message-gap: a call of a session has one message; leave --message-gap out"));
-    }
+    grpc::refuse_for_sessions(args)?;
     let (origin, path) = GrpcUrl::split(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
     if !path.is_empty() {
         return Err(usage_error(format!(

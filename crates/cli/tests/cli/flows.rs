@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// Starts a server and returns its URL. `/login` gives a token that the list requires, and every fourth list fails.
-fn serve() -> String {
+pub(super) fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let count = Arc::new(AtomicU64::new(0));

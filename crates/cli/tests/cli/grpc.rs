@@ -16,7 +16,16 @@ const PARTS: &str = "syntax = \"proto3\";\npackage test;\nmessage Part { repeate
 /// A call that the server got: the bytes of its fields, and its body.
 pub(super) type Call = (Vec<u8>, Vec<u8>);
 
-/// A server of HTTP/2 that answers each call with its own first message, and every tenth with UNAVAILABLE.
+/// How a server answers.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// See [`Server::start`].
+    messages: Option<usize>,
+    tenth_fails: bool,
+}
+
+/// A server of HTTP/2 that answers each call with its own first message. Every tenth call may fail with UNAVAILABLE. A
+/// call whose message contains `lost` fails with NOT_FOUND, and one that contains `gone` is reset (CANCEL).
 pub(super) struct Server {
     pub(super) place: String,
     calls: Arc<Mutex<Vec<Call>>>,
@@ -25,6 +34,15 @@ pub(super) struct Server {
 impl Server {
     /// Starts a server that answers with this number of messages, or not at all. With 0, it sends back what it got.
     pub(super) fn start(messages: Option<usize>) -> Server {
+        Server::with(Manner { messages, tenth_fails: true })
+    }
+
+    /// Starts a server that answers with one message, unless the message of the call says otherwise.
+    pub(super) fn faithful() -> Server {
+        Server::with(Manner { messages: Some(1), tenth_fails: false })
+    }
+
+    fn with(manner: Manner) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let place = listener.local_addr().expect("an address").to_string();
         let calls = Arc::new(Mutex::new(Vec::new()));
@@ -32,7 +50,7 @@ impl Server {
         thread::spawn(move || {
             for socket in listener.incoming().flatten() {
                 let calls = shared.clone();
-                thread::spawn(move || serve(socket, &calls, messages));
+                thread::spawn(move || serve(socket, &calls, manner));
             }
         });
         Server { place, calls }
@@ -52,11 +70,11 @@ fn literal(name: &str, value: &str) -> Vec<u8> {
     [&[0, name.len() as u8], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
 }
 
-fn contains(bytes: &[u8], text: &str) -> bool {
+pub(super) fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-fn serve(mut socket: TcpStream, calls: &Mutex<Vec<Call>>, messages: Option<usize>) -> Option<()> {
+fn serve(mut socket: TcpStream, calls: &Mutex<Vec<Call>>, manner: Manner) -> Option<()> {
     socket.read_exact(&mut [0; 24]).ok()?;
     socket.write_all(&frame(4, 0, [0; 4], &[])).ok()?;
     let mut open: std::collections::HashMap<[u8; 4], Call> = std::collections::HashMap::new();
@@ -72,27 +90,36 @@ fn serve(mut socket: TcpStream, calls: &Mutex<Vec<Call>>, messages: Option<usize
             4 if flags == 0 => socket.write_all(&frame(4, 1, [0; 4], &[])).ok()?,
             _ => continue,
         }
-        if let Some(messages) = messages.filter(|_| kind < 2 && flags & 1 == 1) {
+        if let Some(messages) = manner.messages.filter(|_| kind < 2 && flags & 1 == 1) {
             let call = open.remove(&stream)?;
-            socket.write_all(&answer(stream, call, messages, calls)).ok()?;
+            socket.write_all(&answer(stream, call, messages, manner.tenth_fails, calls)).ok()?;
         }
     }
 }
 
-fn answer(stream: [u8; 4], call: Call, messages: usize, calls: &Mutex<Vec<Call>>) -> Vec<u8> {
+fn answer(stream: [u8; 4], call: Call, messages: usize, tenth_fails: bool, calls: &Mutex<Vec<Call>>) -> Vec<u8> {
     let is_trial = contains(&call.0, "truetail-preflight");
     let mut calls = calls.lock().expect("no panic");
-    let fails = !is_trial && calls.len() % 10 == 9;
+    let code = match () {
+        () if contains(&call.1, "lost") => "5",
+        () if tenth_fails && !is_trial && calls.len() % 10 == 9 => "14",
+        () => "0",
+    };
+    let is_reset = contains(&call.1, "gone");
     let head = frame(1, 4, stream, &[vec![0x88], literal("content-type", "application/grpc")].concat());
     let first = call.1.get(1..5).map_or(0, |length| 5 + length[3] as usize);
     let echo = if messages == 0 { call.1.clone() } else { call.1[..first].repeat(messages) };
     let message = frame(0, 0, stream, &echo);
-    let status = literal("grpc-status", if fails { "14" } else { "0" });
+    let status = literal("grpc-status", code);
     let trailers = frame(1, 5, stream, &[status, literal("grpc-message", "no%20room")].concat());
     if !is_trial {
         calls.push(call);
     }
-    [head, if fails { Vec::new() } else { message }, trailers].concat()
+    match code {
+        _ if is_reset => frame(3, 0, stream, &[0, 0, 0, 8]),
+        "0" => [head, message, trailers].concat(),
+        _ => [head, trailers].concat(),
+    }
 }
 
 pub(super) fn proto(dir: &TestDir) -> &'static str {

@@ -22,6 +22,7 @@ mod event;
 mod explore;
 mod export;
 mod fix;
+mod flow_calls;
 #[path = "../../../flow/tests/suite/server.rs"]
 mod flow_server;
 mod flow_streams;

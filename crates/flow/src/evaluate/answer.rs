@@ -4,7 +4,11 @@ use std::cell::OnceCell;
 use encoding_rs::{Encoding, UTF_8};
 use serde_json::Value as Json;
 use truetail_engine::FieldList;
+use truetail_model::record::GrpcStatus;
 use truetail_model::time::Nanos;
+
+/// Name of the field that has the status of a gRPC call.
+pub(crate) const STATUS_FIELD: &str = "grpc-status";
 
 /// A whole answer, as queries see it.
 #[derive(Debug)]
@@ -13,6 +17,8 @@ pub(crate) struct Answer<'a> {
     /// `1.0`, `1.1` or `2`.
     pub(crate) version: &'static str,
     pub(crate) fields: &'a FieldList,
+    /// The status of a call, with or without a field that says so.
+    pub(crate) call_status: Option<GrpcStatus>,
     /// The part of the body that was kept.
     pub(crate) body: &'a [u8],
     /// From the intended start of the step to its end.
@@ -28,7 +34,12 @@ impl<'a> Answer<'a> {
         body: &'a [u8],
         duration: Nanos,
     ) -> Answer<'a> {
-        Answer { status, version, fields, body, duration, json: OnceCell::new() }
+        Answer { status, version, fields, call_status: None, body, duration, json: OnceCell::new() }
+    }
+
+    /// Returns the answer to a call that ended with this status.
+    pub(crate) fn of_call(self, status: GrpcStatus) -> Answer<'a> {
+        Answer { call_status: Some(status), ..self }
     }
 
     /// Returns the body as JSON. It is parsed once.
@@ -68,7 +79,10 @@ impl<'a> Answer<'a> {
 
     /// Returns the values of a header field.
     pub(crate) fn header<'b>(&'b self, name: &'b str) -> impl Iterator<Item = String> + 'b {
-        self.fields.all(name).map(|value| String::from_utf8_lossy(value).into_owned())
+        let of_call = self.call_status.filter(|_| name.eq_ignore_ascii_case(STATUS_FIELD));
+        let fields = self.fields.all(name).filter(move |_| of_call.is_none());
+        let of_call = of_call.map(|status| status.code().to_string());
+        of_call.into_iter().chain(fields.map(|value| String::from_utf8_lossy(value).into_owned()))
     }
 }
 

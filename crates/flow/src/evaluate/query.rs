@@ -1,6 +1,6 @@
 use serde_json::Value as Json;
 
-use super::answer::Answer;
+use super::answer::{Answer, STATUS_FIELD};
 use super::convert;
 use crate::cookies::{SetCookie, unix_seconds};
 use crate::scope::{Scope, VariableId};
@@ -55,6 +55,12 @@ impl Query {
     /// Returns true if the query needs the body of the answer.
     pub(crate) fn needs_body(&self) -> bool {
         matches!(self, Query::Body | Query::Bytes | Query::JsonPath(_) | Query::Regex(_))
+    }
+
+    /// Returns true if the query is for the status of a gRPC call.
+    pub(crate) fn is_call_status(&self) -> bool {
+        let Query::Header(name) = self else { return false };
+        name.constant().is_some_and(|name| name.eq_ignore_ascii_case(STATUS_FIELD))
     }
 
     /// Returns the queried value, or `Ok(None)` if the answer does not have it.

@@ -1,8 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{
-    AnswerHead, AnswerReader, EndedRequest, FieldList, NextRequest, RequestParts, SessionScript, Trailers,
-};
+use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript, Trailers};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
@@ -89,10 +87,7 @@ impl AnswerReader for GuidedScript {
 
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
         if self.shared.plan.makes_calls {
-            let mut fields = FieldList::default();
-            trailers.copy_fields(&mut fields);
-            let read = &mut self.readings.get_mut(request).fields;
-            fields.iter().for_each(|(name, value)| read.push(name, value));
+            self.readings.trailers(request, trailers);
         }
     }
 

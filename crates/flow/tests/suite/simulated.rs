@@ -115,6 +115,30 @@ fn a_sampled_session_has_its_ending_and_its_think_time() {
     assert_eq!(second, [(1_000_000_000, Some(1_005_000_000)), (1_055_000_000, Some(1_064_000_000))]);
 }
 
+#[test]
+fn a_call_that_a_fault_changed_ends_with_the_status_that_grpc_gives_it() {
+    let ended = |expected: &str| {
+        let calls = format!(
+            "POST grpc://127.0.0.1:1/p.S/One\n{{\"a\": 1}}\nHTTP 200\n[Captures]\nt: jsonpath \"$.a\"\n\n\
+             POST grpc://127.0.0.1:1/p.S/Two\n{{\"a\": {{{{t}}}}}}\n{expected}"
+        );
+        let service = "baseline = \"5ms\"\n[[service.route]]\npath = \"/p.S/Two\"\n\
+            [[service.route.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 2\n";
+        let run = simulated(&calls, &scenario("rate = 1\nduration = \"4s\"", service));
+        let facts = sessions(&run);
+        assert_eq!([&facts.steps[0].name, &facts.steps[1].name], ["p.S/One", "p.S/Two"]);
+        assert_eq!(run.facts.by_target[1].url, "grpc://127.0.0.1:1/p.S/Two");
+        (facts.tally.completed, facts.steps[1].ended_here.clone(), run.facts.notes.concat())
+    };
+    for expected in ["", "HTTP 200\n"] {
+        let (completed, causes, notes) = ended(expected);
+        assert_eq!((completed, causes.get(&EarlyEnd::Status)), (2, Some(&2)), "{expected}");
+        assert!(notes.contains("the call ended with UNAVAILABLE, not OK"), "{notes}");
+    }
+    let asserts = |code: u8| ended(&format!("HTTP *\n[Asserts]\nheader \"grpc-status\" == \"{code}\"\n"));
+    assert_eq!((asserts(14).0, asserts(5).0, asserts(5).1.get(&EarlyEnd::Assert)), (4, 2, Some(&2)));
+}
+
 /// Three flows, each with a scenario in which sessions end in several ways. A fault that counts requests counts those
 /// of a step that each session reaches at most once. So the order of requests does not change how many it affects.
 fn cases() -> [(&'static str, &'static str, Scenario); 3] {

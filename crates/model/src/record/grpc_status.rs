@@ -57,6 +57,11 @@ impl GrpcStatus {
         u8::try_from(code).ok().filter(|code| usize::from(*code) < NAMES.len()).map_or(GrpcStatus::UNKNOWN, GrpcStatus)
     }
 
+    /// Returns the code.
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+
     /// Returns the status of a name, such as `UNAVAILABLE`.
     pub fn from_name(name: &str) -> Option<GrpcStatus> {
         GrpcStatus::all().find(|status| status.name() == name)

@@ -39,7 +39,7 @@ impl SharedLoad {
             ));
         }
         setup::stand_in(&mut args)?;
-        let flows = flow::flows(&mut args)?;
+        let flows = flow::flows_without_schema(&mut args)?;
         let workload = load::workload(&args, replay::replay(&args)?.map(|replay| replay.trace).as_ref())?;
         stripe::stripe(&args, &workload)?;
         messages::read_pushes(&mut args);
