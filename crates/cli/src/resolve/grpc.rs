@@ -61,6 +61,11 @@ pub(crate) fn target(args: &RunArgs) -> Result<(Target, Vec<CallMethod>)> {
 /// # Errors
 /// As [`target`], and if there are requests of HTTP among them, or some methods answer with a stream and others do not.
 pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<(Target, Vec<CallMethod>)> {
+    if args.grpc.channel {
+        return Err(usage_error(
+            "--channel is for the one method of a URL; --targets plans calls, so leave --channel out",
+        ));
+    }
     for spec in &specs {
         let problem = match (spec.is_call(), GrpcUrl::is_meant(&spec.url)) {
             (true, true) => continue,
@@ -128,7 +133,7 @@ fn calls(args: &RunArgs, methods: &[CallMethod]) -> Result<GrpcConfig> {
 }
 
 /// Returns the request of a call.
-fn request_of(args: &RunArgs, spec: TargetSpec, url: &GrpcUrl, method: CallMethod) -> TargetSpec {
+pub(super) fn request_of(args: &RunArgs, spec: TargetSpec, url: &GrpcUrl, method: CallMethod) -> TargetSpec {
     let defaults: Vec<String> = fields(args).into_iter().chain(args.traces.placeholder()).collect();
     let (http_scheme, scheme) =
         if url.http_origin.starts_with("https") { ("https", "grpcs") } else { ("http", "grpc") };

@@ -122,6 +122,9 @@ fn schema(args: &RunArgs, file: &ScriptFile) -> Result<Option<(String, Schema)>>
     if args.grpc.message_gap.is_some() {
         return Err(usage_error("--message-gap: a call of a session has one message; leave --message-gap out"));
     }
+    if args.grpc.channel {
+        return Err(usage_error("--channel: a script leads sessions of calls; leave --channel out"));
+    }
     let (origin, path) = GrpcUrl::split(args.url.as_deref().unwrap_or_default()).map_err(usage_error)?;
     if !path.is_empty() {
         return Err(usage_error(format!(
