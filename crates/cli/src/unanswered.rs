@@ -8,7 +8,7 @@ use crate::error::{CliError, runtime_error};
 /// Returns the error of a request before the load, with help.
 pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error.innermost() {
-        error if target.protocol().calls().is_some() && speaks_no_http2(error) => "is this the port of a gRPC server?",
+        error if target.protocol().speaks_grpc() && speaks_no_http2(error) => "is this the port of a gRPC server?",
         PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::InHttp2Only { .. } => "add --http2",

@@ -52,8 +52,8 @@ pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight, pref
 pub use protocol::fields::FieldList;
 pub use protocol::messages::bytes_of_hex;
 pub use protocol::messages::{
-    Exchange, ExchangeStep, Expectation, Framing, Matching, MessageOptions, Opening, UnknownFraming, UnknownMatching,
-    WebSocketRequest, redis_command,
+    CallRequest, Exchange, ExchangeStep, Expectation, Forms, Framing, JsonForms, Matching, MessageOptions, Opening,
+    UnknownFraming, UnknownMatching, WebSocketRequest, redis_command,
 };
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, RequestMaker, SessionScript,

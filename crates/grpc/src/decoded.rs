@@ -16,8 +16,8 @@ const MAX_DECODED: usize = 4 * 1024 * 1024;
 const ROOM_KEPT: usize = 4 * 1024;
 const PREFIX: usize = 5;
 
-/// Returns observers that see bodies of calls as JSON: the message of a unary method, or a list of the messages of a
-/// stream. A body that cannot be decoded is seen as it came. `methods` has the method of each target.
+/// Returns observers that see bodies of calls as JSON: the message of a unary method or of a channel, or a list of the
+/// messages of a stream. A body that cannot be decoded is seen as it came. `methods` has the method of each target.
 pub fn decoding(methods: Arc<[CallMethod]>, reader: ObserverFactory) -> ObserverFactory {
     ObserverFactory::new(move || {
         Box::new(DecodedAnswers {
@@ -143,7 +143,7 @@ pub fn answer_as_json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option
         }
         rest = after;
     }
-    match (method.kind().server_streams(), &messages[..]) {
+    match (method.answers_with_list(), &messages[..]) {
         (true, all) => Some(format!("[{}]", all.join(","))),
         (false, [only]) => Some(only.clone()),
         (false, _) => None,

@@ -3,6 +3,7 @@ use std::fmt;
 use prost::Message;
 use prost_reflect::{DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
+use truetail_engine::JsonForms;
 use truetail_run::GrpcKind;
 
 use crate::json_fields;
@@ -11,6 +12,8 @@ use crate::json_fields;
 #[derive(Clone)]
 pub struct CallMethod {
     method: MethodDescriptor,
+    /// Its calls are channels, and each message of an answer is a reply of its own.
+    is_channel: bool,
 }
 
 /// Writes the full name. A descriptor would write its whole schema.
@@ -22,7 +25,18 @@ impl fmt::Debug for CallMethod {
 
 impl CallMethod {
     pub(crate) fn new(method: MethodDescriptor) -> CallMethod {
-        CallMethod { method }
+        CallMethod { method, is_channel: false }
+    }
+
+    /// Returns the method with calls that are channels: each message of an answer is a reply of its own.
+    #[must_use]
+    pub fn on_channels(self) -> CallMethod {
+        CallMethod { is_channel: true, ..self }
+    }
+
+    /// Returns true if an answer is read as the list of its messages.
+    pub(crate) fn answers_with_list(&self) -> bool {
+        self.method.is_server_streaming() && !self.is_channel
     }
 
     /// Returns the kind of its calls.
@@ -90,13 +104,33 @@ impl CallMethod {
     }
 
     fn message_of_json(&self, value: Value) -> Result<Vec<u8>, String> {
+        self.encoded(value).map(|message| framed(&message))
+    }
+
+    /// Returns the bytes of one message in JSON, without a prefix. An empty text is an empty message.
+    ///
+    /// # Errors
+    /// The problem with the text, as one line.
+    pub fn message_bytes(&self, text: &[u8]) -> Result<Vec<u8>, String> {
+        let text = if text.trim_ascii().is_empty() { b"{}" } else { text };
+        let value: Value = serde_json::from_slice(text).map_err(not_json)?;
+        match value {
+            Value::Array(_) if !is_list(&self.method.input()) => {
+                Err("a list of messages is for a call that ends; each arrival sends one message on a channel"
+                    .to_owned())
+            }
+            value => self.encoded(value),
+        }
+    }
+
+    fn encoded(&self, value: Value) -> Result<Vec<u8>, String> {
         let message = self.method.input();
         json_fields::check(&message, &value)?;
         let options = DeserializeOptions::new().deny_unknown_fields(true);
         let name = message.name().to_owned();
         let message = DynamicMessage::deserialize_with_options(message, value, &options)
             .map_err(|error| format!("the JSON is no {name}: {error}"))?;
-        Ok(framed(&message.encode_to_vec()))
+        Ok(message.encode_to_vec())
     }
 
     /// Returns a message of the answer in JSON, with all of its fields, under their names in the schema.
@@ -104,16 +138,38 @@ impl CallMethod {
     /// # Errors
     /// The bytes are not a message of the schema.
     pub fn answer_as_json(&self, message: &[u8]) -> Result<String, String> {
-        let output = self.method.output();
-        let name = output.name().to_owned();
-        let message = DynamicMessage::decode(output, message).map_err(|error| format!("no {name}: {error}"))?;
-        let options = SerializeOptions::new().skip_default_fields(false).use_proto_field_name(true);
-        let mut text = Vec::new();
-        message
-            .serialize_with_options(&mut serde_json::Serializer::new(&mut text), &options)
-            .map_err(|error| format!("{name} has no form in JSON: {error}"))?;
-        String::from_utf8(text).map_err(|error| error.to_string())
+        as_json(self.method.output(), message)
     }
+
+    /// Returns a message of a request in JSON, as [`CallMethod::answer_as_json`] does.
+    ///
+    /// # Errors
+    /// The bytes are not a message of the schema.
+    pub fn request_as_json(&self, message: &[u8]) -> Result<String, String> {
+        as_json(self.method.input(), message)
+    }
+}
+
+/// Both forms have the names and the texts of the schema, so that values can be compared.
+impl JsonForms for CallMethod {
+    fn of_message(&self, message: &[u8]) -> Option<String> {
+        self.request_as_json(message).ok()
+    }
+
+    fn of_reply(&self, reply: &[u8]) -> Option<String> {
+        self.answer_as_json(reply).ok()
+    }
+}
+
+fn as_json(descriptor: MessageDescriptor, message: &[u8]) -> Result<String, String> {
+    let name = descriptor.name().to_owned();
+    let message = DynamicMessage::decode(descriptor, message).map_err(|error| format!("no {name}: {error}"))?;
+    let options = SerializeOptions::new().skip_default_fields(false).use_proto_field_name(true);
+    let mut text = Vec::new();
+    message
+        .serialize_with_options(&mut serde_json::Serializer::new(&mut text), &options)
+        .map_err(|error| format!("{name} has no form in JSON: {error}"))?;
+    String::from_utf8(text).map_err(|error| error.to_string())
 }
 
 fn not_json(error: serde_json::Error) -> String {

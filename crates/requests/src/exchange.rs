@@ -4,7 +4,7 @@ use truetail_engine::{Exchange, ExchangeStep, Expectation, Framing, bytes_of_hex
 use truetail_model::time::Nanos;
 
 use crate::shell::split_into_bytes;
-use crate::{InputError, Location};
+use crate::{BodyEncoder, InputError, Location};
 
 /// Largest file of an exchange: 1 MiB.
 const MAX_BYTES: usize = 1 << 20;
@@ -18,7 +18,8 @@ const FORMS: &str =
 
 /// Reads a file of an exchange for channels with this framing. Each line is a step:
 ///
-/// - `send TEXT` and `send-hex HEX` send a message. For Redis, `send` takes the words of a command.
+/// - `send TEXT` and `send-hex HEX` send a message. For Redis, `send` takes the words of a command. With an `encoder`, TEXT
+///   is encoded.
 /// - `expect TEXT` and `expect-hex HEX` wait for the next message, which must contain this.
 /// - `await TEXT` and `await-hex HEX` wait for a message that contains this, whatever comes before.
 /// - `within TIME` sets the longest wait of each of the following lines.
@@ -27,7 +28,12 @@ const FORMS: &str =
 ///
 /// # Errors
 /// A line in another form, a message that the framing cannot hold, or no step at all.
-pub fn parse_exchange(text: &str, file: &str, framing: &Framing) -> Result<Exchange, InputError> {
+pub fn parse_exchange(
+    text: &str,
+    file: &str,
+    framing: &Framing,
+    encoder: Option<&BodyEncoder>,
+) -> Result<Exchange, InputError> {
     let whole = Location::named(file);
     if text.len() > MAX_BYTES {
         return Err(whole.invalid(format!("the file has {} bytes; at most {MAX_BYTES}", text.len())));
@@ -44,7 +50,8 @@ pub fn parse_exchange(text: &str, file: &str, framing: &Framing) -> Result<Excha
             ("within", _) => within = wait(value).map_err(|problem| location.invalid(problem))?,
             (_, "send") => {
                 let is_binary = word != "send";
-                let message = message(value, is_binary, framing).map_err(|problem| location.invalid(problem))?;
+                let message =
+                    message(value, is_binary, framing, encoder).map_err(|problem| location.invalid(problem))?;
                 steps.push(ExchangeStep::Send { message, is_binary });
             }
             (_, kind @ ("expect" | "await")) => {
@@ -77,7 +84,7 @@ fn from_hex(digits: &str) -> Result<Vec<u8>, String> {
     bytes_of_hex(&digits.replace(' ', "")).ok_or_else(problem)
 }
 
-fn message(value: &str, is_hex: bool, framing: &Framing) -> Result<Vec<u8>, String> {
+fn message(value: &str, is_hex: bool, framing: &Framing, encoder: Option<&BodyEncoder>) -> Result<Vec<u8>, String> {
     if !is_hex && value.contains("{{") {
         return Err("no values are filled in here; write what is sent, or send-hex for bytes such as '{{'".to_owned());
     }
@@ -90,7 +97,10 @@ fn message(value: &str, is_hex: bool, framing: &Framing) -> Result<Vec<u8>, Stri
             }
             redis_command(&words)
         }
-        (_, false) => value.as_bytes().to_vec(),
+        (_, false) => match encoder {
+            Some(encoder) => encoder.encode(value.as_bytes())?,
+            None => value.as_bytes().to_vec(),
+        },
     };
     let is_of_frames = matches!(framing, Framing::WebSocket { .. });
     match framing.refuses(&message).filter(|_| !is_of_frames) {
@@ -115,9 +125,9 @@ mod tests {
     fn each_line_is_a_step() {
         let text =
             "# a login\n\nexpect\r\nsend LOGIN me  pw \nsend-hex 00 fF\nwithin 250ms\nawait # ready\nexpect-hex 4f4b\n";
-        let read = parse_exchange(text, "h", &"nul".parse().unwrap());
+        let read = parse_exchange(text, "h", &"nul".parse().unwrap(), None);
         assert!(read.unwrap_err().to_string().starts_with("h:5: byte 0 of the message"));
-        let read = parse_exchange(text, "h", &"length:2be".parse().unwrap()).unwrap();
+        let read = parse_exchange(text, "h", &"length:2be".parse().unwrap(), None).unwrap();
         let quarter = Nanos::from_millis(250);
         let steps = vec![
             expects(b"", false, USUAL_WAIT),
@@ -127,7 +137,7 @@ mod tests {
             expects(b"OK", false, quarter),
         ];
         assert_eq!(read, Exchange::new(steps));
-        let command = parse_exchange("send SUBSCRIBE 'a b'", "h", &Framing::Redis).unwrap();
+        let command = parse_exchange("send SUBSCRIBE 'a b'", "h", &Framing::Redis, None).unwrap();
         assert_eq!(command, Exchange::new(vec![sends(&redis_command(&["SUBSCRIBE", "a b"]), false)]));
         assert!(!format!("{command:?}").contains("SUBSCRIBE"), "it may hold a password");
     }
@@ -148,12 +158,12 @@ mod tests {
             ("send 'a", &Framing::Redis, "h:1: "),
             ("send", &Framing::Redis, "h:1: send needs the words"),
         ] {
-            let told = parse_exchange(text, "h", framing).unwrap_err().to_string();
+            let told = parse_exchange(text, "h", framing, None).unwrap_err().to_string();
             assert!(told.starts_with(wanted), "{told}");
         }
         let long = "send a\n".repeat(MAX_STEPS + 1);
-        assert!(parse_exchange(&long, "h", &line).unwrap_err().to_string().contains("more than 1000 steps"));
+        assert!(parse_exchange(&long, "h", &line, None).unwrap_err().to_string().contains("more than 1000 steps"));
         let large = "#".repeat(MAX_BYTES + 1);
-        assert!(parse_exchange(&large, "h", &line).unwrap_err().to_string().contains("at most 1048576"));
+        assert!(parse_exchange(&large, "h", &line, None).unwrap_err().to_string().contains("at most 1048576"));
     }
 }

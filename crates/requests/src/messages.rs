@@ -12,9 +12,9 @@ use truetail_engine::{
 use crate::built_in::{ArrivalValues, BuiltIn};
 use crate::names::{Name, Names};
 use crate::placeholder::placeholders;
-use crate::prepare::{KeptRow, Size, built_ins};
+use crate::prepare::{KeptRow, Size, TRIED, built_ins};
 use crate::rows::NamedField;
-use crate::{Feed, InputError, Location};
+use crate::{BodyEncoder, Feed, InputError, Location};
 
 /// The name in reports of the method of every message.
 const METHOD: &str = "SEND";
@@ -38,6 +38,8 @@ pub struct MessageSpec {
     pub url: String,
     /// Its content.
     pub content: MessageContent,
+    /// Encoder of its content, after the placeholders are filled in.
+    pub encoder: Option<BodyEncoder>,
 }
 
 enum Piece {
@@ -50,11 +52,15 @@ enum Piece {
 struct Parts {
     parts: Vec<Vec<Piece>>,
     are_words: bool,
+    encoder: Option<BodyEncoder>,
 }
 
 impl Parts {
     /// Returns the message of a row.
-    fn fill(&self, row: &[impl AsRef<str>], values: &mut ArrivalValues) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// The problem that the encoder has with it.
+    fn fill(&self, row: &[impl AsRef<str>], values: &mut ArrivalValues) -> Result<Vec<u8>, String> {
         let mut filled = self.parts.iter().map(|pieces| {
             let mut part = Vec::new();
             for piece in pieces {
@@ -67,9 +73,13 @@ impl Parts {
             part
         });
         if self.are_words {
-            return redis_command(&filled.collect::<Vec<_>>());
+            return Ok(redis_command(&filled.collect::<Vec<_>>()));
         }
-        filled.next().unwrap_or_default()
+        let filled = filled.next().unwrap_or_default();
+        match &self.encoder {
+            Some(encoder) => encoder.encode(&filled),
+            None => Ok(filled),
+        }
     }
 
     fn have_values(&self) -> bool {
@@ -88,8 +98,7 @@ impl MakeRequest for FilledIn {
     fn make(&self, id: RequestId, index: u64, message: &mut RequestParts) -> bool {
         let row = self.rows.get(id.row as usize).map_or(&[][..], |row| row);
         let filled = self.parts.fill(row, &mut ArrivalValues::new(self.seed, index));
-        *message = RequestParts::message(filled);
-        true
+        filled.map(|filled| *message = RequestParts::message(filled)).is_ok()
     }
 }
 
@@ -115,18 +124,22 @@ pub fn prepare_message(
     let mut size = Size { bytes: 0, most: MAX_REQUEST_SET_BYTES };
     let mut add = |location: &Location, row: &[Cow<'_, str>]| {
         let [target, samples] = &mut target_and_samples;
-        let mut checked = |mut values| {
-            let message = parts.fill(row, &mut values);
-            check(options, &message).map_err(|problem| location.invalid(problem))?;
-            size.add(message.len(), location).map(|()| message)
+        let checked = |mut values| {
+            let message = parts.fill(row, &mut values).and_then(|message| check(options, &message).map(|()| message));
+            message.map_err(|problem| location.invalid(problem))
         };
-        target.push_message(&checked(ArrivalValues::new(seed, target.len() as u64))?);
+        let mut sized = |message: Vec<u8>| size.add(message.len(), location).map(|()| message);
+        let first = target.len() as u64;
+        target.push_message(&sized(checked(ArrivalValues::new(seed, first))?)?);
         if !has_values {
             return Ok(());
         }
-        samples.push_message(&checked(ArrivalValues::sample())?);
+        samples.push_message(&sized(checked(ArrivalValues::sample())?)?);
         // A framing that holds the first message must hold a longer one too.
         checked(ArrivalValues::new(seed, LATE))?;
+        if parts.encoder.is_some() {
+            (first..TRIED).try_for_each(|index| checked(ArrivalValues::new(seed, index)).map(drop))?;
+        }
         kept.push(row.iter().map(|field| field.as_ref().into()).collect::<KeptRow>());
         Ok(())
     };
@@ -165,7 +178,7 @@ fn check(options: &MessageOptions, message: &[u8]) -> Result<(), String> {
     if let Some(problem) = options.framing.refuses(message) {
         return Err(problem);
     }
-    if !options.matching.finds_key(message) {
+    if !options.finds_key(message) {
         return Err(format!("the message has nothing at --match {}", options.matching));
     }
     Ok(())
@@ -178,7 +191,8 @@ fn parts(spec: &MessageSpec, names: &mut Names) -> Result<Parts, InputError> {
         MessageContent::Command(words) => words.iter().map(Vec::as_slice).collect(),
     };
     let parts: Result<_, _> = texts.into_iter().map(|text| pieces(text, names, &spec.location)).collect();
-    Ok(Parts { parts: parts?, are_words: matches!(spec.content, MessageContent::Command(_)) })
+    let are_words = matches!(spec.content, MessageContent::Command(_));
+    Ok(Parts { parts: parts?, are_words, encoder: spec.encoder.clone() })
 }
 
 fn pieces(text: &[u8], names: &mut Names, location: &Location) -> Result<Vec<Piece>, InputError> {
@@ -204,7 +218,8 @@ mod tests {
     use crate::{RowFormat, Rows};
 
     fn made(content: MessageContent, framing: &str, matching: &str, csv: &str) -> Result<Vec<String>, String> {
-        let spec = MessageSpec { location: Location::named("--data"), url: "tcp://a:1".to_owned(), content };
+        let spec =
+            MessageSpec { location: Location::named("--data"), url: "tcp://a:1".to_owned(), content, encoder: None };
         let framing = if framing == "redis" { Framing::Redis } else { framing.parse().unwrap() };
         let matching = matching.parse::<Matching>().unwrap();
         let options = MessageOptions::new(framing, matching);
@@ -236,7 +251,8 @@ mod tests {
         };
         let words = ["SET", "k{{seq}}", "{{id}}"].map(|word| word.as_bytes().to_vec()).to_vec();
         let location = Location::named("--command");
-        let spec = MessageSpec { location, url: "redis://a:1".to_owned(), content: MessageContent::Command(words) };
+        let content = MessageContent::Command(words);
+        let spec = MessageSpec { location, url: "redis://a:1".to_owned(), content, encoder: None };
         let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: b"id\nx\ny\n" };
         let feed = Some(Feed { rows, order: FeedOrder::InOrder });
         let set = prepare_message(&spec, &options("redis"), feed, 1).unwrap();

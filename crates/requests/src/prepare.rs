@@ -169,7 +169,7 @@ struct Filling {
 pub(crate) type KeptRow = Box<[Box<str>]>;
 
 /// Number of arrivals for which a body with built-in values is encoded before the run.
-const TRIED: u64 = 32;
+pub(crate) const TRIED: u64 = 32;
 
 impl Filling {
     /// Makes the requests of each row. Returns the number of rows.

@@ -61,6 +61,7 @@ def run(
     protoset: Optional[Path] = None,
     deadline: Optional[Time] = None,
     message_gap: Optional[Time] = None,
+    channel: bool = False,
     connections: Optional[int] = None,
     connection_per_session: bool = False,
     timeout: Optional[Time] = "30s",
@@ -114,6 +115,8 @@ def run(
                         ``protoset``, a compiled schema, the server is asked for its schema
     ``deadline``        the time limit of a call, which the server learns too; it takes the place of ``timeout``
     ``message_gap``     the distance of the messages that a call sends, if the method takes a stream; without it they go at once
+    ``channel``         send each arrival as a message on a bidirectional call that stays open; ``connections`` is the number of calls,
+                        and ``match`` finds the reply to a message
     ``connections``     maximum number of connections; a request that finds none free waits, and the wait counts
     ``connection_per_session``  in the partly open model, a connection for each session, from its first request to its end; then
                         ``connections`` limits the sessions under way
@@ -126,7 +129,7 @@ def run(
     ``allow_errors``    do not call a run INVALID because every answer is an error or no request is answered
     """
     header_list = list(headers.items() if isinstance(headers, Mapping) else headers)
-    channel: dict[str, Any] = {
+    of_protocol: dict[str, Any] = {
         "framing": framing,
         "match": match,
         "command": command,
@@ -140,8 +143,9 @@ def run(
         "protoset": protoset,
         "deadline": time_words("deadline", deadline),
         "message-gap": time_words("message_gap", message_gap),
+        "channel": channel or None,
     }
-    has_options = data_hex is not None or any(value is not None and value != [] for value in channel.values())
+    has_options = data_hex is not None or any(value is not None and value != [] for value in of_protocol.values())
     others: dict[str, Any] = {
         "method": method,
         "header": [f"{name}: {value}" for name, value in header_list],
@@ -181,7 +185,7 @@ def run(
             "http2": http2,
             "keepalive": keepalive,
         },
-        channel={"words": words(url, {**others, **channel, **content(url, data, data_hex)}), "has_options": has_options},
+        channel={"words": words(url, {**others, **of_protocol, **content(url, data, data_hex)}), "has_options": has_options},
         tls={"insecure": insecure, "ca": ca, "cert": cert, "key": key},
         streams={
             "stream": stream,

@@ -41,12 +41,14 @@ Metric = Literal[
 ]
 
 
-class _CloseCodes(TypedDict, total=False):
+class _EndedChannels(TypedDict, total=False):
     close_codes: dict[str, int]
     """Channels that a WebSocket's server closed, by its code."""
+    call_statuses: dict[str, int]
+    """Channels over gRPC that the server ended, by the name of the status."""
 
 
-class MessageBooks(_CloseCodes):
+class MessageBooks(_EndedChannels):
     """The books of messages besides their replies."""
 
     unmatched: int

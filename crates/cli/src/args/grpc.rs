@@ -27,6 +27,10 @@ pub(crate) struct GrpcArgs {
     /// Distance of the messages of a call, if the method takes a stream of them; without it they are sent at once
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "gRPC")]
     pub message_gap: Option<Nanos>,
+    /// Send each arrival as a message on a bidirectional call that stays open, as on other channels: -c is the number of
+    /// calls, and --match finds the reply to a message
+    #[arg(long, conflicts_with_all = ["deadline", "message_gap"], help_heading = "gRPC")]
+    pub channel: bool,
 }
 
 impl GrpcArgs {
@@ -38,6 +42,7 @@ impl GrpcArgs {
             ("--protoset", self.protoset.is_some()),
             ("--deadline", self.deadline.is_some()),
             ("--message-gap", self.message_gap.is_some()),
+            ("--channel", self.channel),
         ];
         options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }

@@ -62,6 +62,11 @@ pub(crate) fn target(args: &RunArgs) -> Result<(Target, Vec<CallMethod>)> {
 /// # Errors
 /// As [`target`], and if there are requests of HTTP among them, or some methods answer with a stream and others do not.
 pub(crate) fn of_targets(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<(Target, Vec<CallMethod>)> {
+    if args.grpc.channel {
+        return Err(usage_error(
+            "--channel is for the one method of a URL; --targets plans calls, so leave --channel out",
+        ));
+    }
     for spec in &specs {
         let problem = match (spec.is_call(), GrpcUrl::is_meant(&spec.url)) {
             (true, true) => continue,
@@ -129,7 +134,7 @@ fn calls(args: &RunArgs, methods: &[CallMethod]) -> Result<GrpcConfig> {
 }
 
 /// Returns the request of a call.
-fn request_of(args: &RunArgs, spec: TargetSpec, url: &GrpcUrl, method: CallMethod) -> TargetSpec {
+pub(super) fn request_of(args: &RunArgs, spec: TargetSpec, url: &GrpcUrl, method: CallMethod) -> TargetSpec {
     let defaults: Vec<String> = fields(args).into_iter().chain(args.traces.placeholder()).collect();
     let (http_scheme, scheme) =
         if url.http_origin.starts_with("https") { ("https", "grpcs") } else { ("http", "grpc") };
@@ -166,10 +171,13 @@ fn grpc_timeout(time: Nanos) -> String {
 /// If there is one.
 pub(crate) fn refuse_for_sessions(args: &RunArgs) -> Result<()> {
     refuse_http(args)?;
-    match args.grpc.message_gap {
-        Some(_) => Err(usage_error("--message-gap: a call of a session has one message; leave --message-gap out")),
-        None => Ok(()),
+    if args.grpc.message_gap.is_some() {
+        return Err(usage_error("--message-gap: a call of a session has one message; leave --message-gap out"));
     }
+    if args.grpc.channel {
+        return Err(usage_error("--channel: a session consists of calls; leave --channel out"));
+    }
+    Ok(())
 }
 
 /// Refuses options that are not for calls.

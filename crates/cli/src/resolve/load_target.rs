@@ -3,7 +3,7 @@
 use truetail_engine::Target;
 use truetail_grpc::CallMethod;
 
-use super::{grpc, messages, request};
+use super::{grpc, grpc_channel, messages, request};
 use crate::args::run::RunArgs;
 use crate::error::Result;
 
@@ -34,6 +34,9 @@ impl LoadTarget {
     pub(crate) fn of(args: &RunArgs) -> Result<LoadTarget> {
         if messages::are_meant(args) {
             return messages::target(args).map(LoadTarget::from);
+        }
+        if grpc_channel::are_meant(args) {
+            return grpc_channel::target(args).map(LoadTarget::from);
         }
         if grpc::are_meant(args) {
             return grpc::target(args).map(LoadTarget::from);

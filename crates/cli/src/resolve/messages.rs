@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
-use truetail_engine::{ChannelUrl, Exchange, Framing, Matching, MessageOptions, Opening, Target, WebSocketRequest};
+use truetail_engine::{
+    ChannelUrl, Exchange, Framing, Matching, MessageOptions, Opening, Origin, Target, WebSocketRequest,
+};
 use truetail_requests::{
-    Feed, Location, MessageContent, MessageSpec, parse_exchange, prepare_message, split_into_bytes,
+    BodyEncoder, Feed, Location, MessageContent, MessageSpec, parse_exchange, prepare_message, split_into_bytes,
 };
 
 use truetail_run::{StampBooks, StampUnit};
 
 use super::load::DEFAULT_SEED;
-use super::{input, request};
+use super::{grpc, grpc_channel, input, request};
 use crate::args::messages::UnitName;
 use crate::args::run::RunArgs;
 use crate::args::stream::StreamName;
@@ -19,7 +21,7 @@ use crate::error::{Result, usage_error};
 const RESP2_PUSHES: &str =
     "--subscribe: in RESP2, a push would be taken for a reply; let --hello FILE begin with 'send HELLO 3'";
 
-/// Returns true if the URL is that of a channel.
+/// Returns true if the URL is that of a channel, other than a call of gRPC.
 pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(ChannelUrl::is_meant)
 }
@@ -29,7 +31,11 @@ pub(crate) fn are_meant(args: &RunArgs) -> bool {
 /// # Errors
 /// If there is one.
 pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
-    match args.messages.given().next().filter(|_| !are_meant(args)) {
+    let is_meant = are_meant(args) || grpc_channel::are_meant(args);
+    match args.messages.given().next().filter(|_| !is_meant) {
+        Some(option) if grpc::are_meant(args) => Err(usage_error(format!(
+            "{option} is for messages on a channel; add --channel to send each arrival as a message on a call that stays open"
+        ))),
         Some(option) => Err(usage_error(format!(
             "{option} is for messages on a channel; write a URL such as tcp://HOST:PORT, ws://HOST/PATH or redis://HOST:PORT"
         ))),
@@ -58,7 +64,7 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
         (_, true) => (websocket_framing(args)?, content(args)?),
         _ => (framing(args)?, content(args)?),
     };
-    let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
+    let matching = matching(args)?;
     if matches!(matching, Matching::Fix(_)) && framing != Framing::Fix {
         return Err(usage_error("--match fix:TAG compares fields of FIX; add --framing fix"));
     }
@@ -67,27 +73,45 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
             "--match: a message of FIX gets fields when it is sent, so only its fields can be compared; use --match fix:TAG",
         ));
     }
+    let hello = exchange(args.messages.hello.as_deref(), &framing, None)?;
+    let subscription = exchange(args.messages.subscribe.as_deref(), &framing, None)?;
+    refuse_unclear_pushes(args, &channel, &[&hello, &subscription])?;
+    let opening = opening(args, &channel)?;
+    let options = MessageOptions { opening, hello, subscription, ..MessageOptions::new(framing, matching) };
+    let source = if channel.is_redis() { "--command" } else { "--data" };
+    let url = channel.origin.to_string();
+    let spec = MessageSpec { location: Location::named(source), url, content, encoder: None };
+    prepared(args, &spec, options, channel.origin)
+}
+
+/// Returns the rule by which replies find their messages.
+///
+/// # Errors
+/// If there are no replies, and checks of them.
+pub(super) fn matching(args: &RunArgs) -> Result<Matching> {
+    let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
     if matching == Matching::None && !args.checks.checks.is_empty() {
         return Err(usage_error("--check looks into replies, and with --match none there are none"));
     }
-    let hello = exchange(args.messages.hello.as_deref(), &framing)?;
-    let subscription = exchange(args.messages.subscribe.as_deref(), &framing)?;
-    refuse_unclear_pushes(args, &channel, &[&hello, &subscription])?;
-    let opening = opening(args, &channel)?;
-    let options = MessageOptions { opening, hello, subscription, framing, matching };
+    Ok(matching)
+}
+
+/// Returns the target of prepared messages.
+///
+/// # Errors
+/// If the rows or a message are not valid, or the host does not resolve.
+pub(super) fn prepared(args: &RunArgs, spec: &MessageSpec, options: MessageOptions, origin: Origin) -> Result<Target> {
     let data = request::data(args)?;
     let feed = data.as_ref().map(|data| Feed { rows: data.rows(), order: request::order(args) });
-    let source = if channel.is_redis() { "--command" } else { "--data" };
-    let spec = MessageSpec { location: Location::named(source), url: channel.origin.to_string(), content };
-    let messages = prepare_message(&spec, &options, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
-    let mut target = Target::for_origin(messages, channel.origin, &request::way(args)?).map_err(request::refused)?;
+    let messages = prepare_message(spec, &options, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(request::wrong)?;
+    let mut target = Target::for_origin(messages, origin, &request::way(args)?).map_err(request::refused)?;
     target.use_messages(options);
     refuse_unknown_delays(args, &target)?;
     Ok(target)
 }
 
 /// Refuses options that are about HTTP.
-fn refuse_http(args: &RunArgs) -> Result<()> {
+pub(super) fn refuse_http(args: &RunArgs) -> Result<()> {
     let http = [
         ("--method", args.method.is_some()),
         ("--body-type", args.body_type.is_some()),
@@ -183,12 +207,17 @@ fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl, exchanges: &[&Exc
             "--subscribe needs messages, since the first one on each channel opens it; add some, such as --data ping",
         ));
     }
+    refuse_pushes_by_order(args)
+}
+
+/// Refuses a subscription whose pushes would be taken for replies.
+pub(super) fn refuse_pushes_by_order(args: &RunArgs) -> Result<()> {
     match &args.messages.matching {
-        None | Some(Matching::Order) => Err(usage_error(
+        None | Some(Matching::Order) if args.messages.subscribe.is_some() => Err(usage_error(
             "--subscribe: by order, a push would be taken for a reply; add --match json:/id, --match bytes:OFFSET:LENGTH, or \
              --match none if messages have no replies",
         )),
-        Some(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -198,10 +227,10 @@ fn chooses_resp3(command: &[u8]) -> bool {
     command.to_ascii_uppercase().windows(hello.len()).any(|part| part == hello)
 }
 
-/// Reads the file of an exchange, if there is one.
-fn exchange(file: Option<&Path>, framing: &Framing) -> Result<Exchange> {
+/// Reads the file of an exchange, if there is one. What it sends is encoded by `encoder`.
+pub(super) fn exchange(file: Option<&Path>, framing: &Framing, encoder: Option<&BodyEncoder>) -> Result<Exchange> {
     let Some(file) = file else { return Ok(Exchange::default()) };
-    parse_exchange(&input::text(file)?, &file.display().to_string(), framing).map_err(request::wrong)
+    parse_exchange(&input::text(file)?, &file.display().to_string(), framing, encoder).map_err(request::wrong)
 }
 
 /// Returns the exchange that opens each channel.

@@ -6,6 +6,7 @@ pub(crate) mod checks;
 pub(crate) mod flow;
 mod generator;
 pub(crate) mod grpc;
+mod grpc_channel;
 pub(crate) mod grpc_schema;
 pub(crate) mod input;
 mod kept_headers;

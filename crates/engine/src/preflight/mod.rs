@@ -209,7 +209,7 @@ fn on_connection<T>(
     timeout: Nanos,
     work: impl FnOnce(Stream, &Target) -> Result<T, Problem>,
 ) -> Result<T, PreflightError> {
-    let version = target.protocol().http_version();
+    let version = target.protocol().version_below();
     let destination = target.destination_mut(nth);
     let tls = destination.tls(version)?;
     let until = Instant::now() + Duration::from(timeout);

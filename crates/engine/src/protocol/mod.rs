@@ -138,6 +138,12 @@ pub(crate) trait Conversation<P>: Debug {
         false
     }
 
+    /// Returns true if something waits that the peer does not accept yet, although the transport would take it.
+    #[inline]
+    fn waits_for_window(&self) -> bool {
+        false
+    }
+
     /// Returns true if another request may begin. Without multiplexing: if none is in flight.
     fn has_room(&self) -> bool {
         self.in_flight() == 0 && !self.is_closing()

@@ -180,7 +180,7 @@ impl Target {
     /// system's certificate authorities.
     pub(crate) fn destination_settings(&self) -> Result<Vec<DestinationSettings>, TlsError> {
         let way = |destination: &Destination| {
-            let tls = destination.tls(self.protocol.http_version())?;
+            let tls = destination.tls(self.protocol.version_below())?;
             Ok(DestinationSettings { endpoints: destination.endpoints().to_vec(), tls })
         };
         self.destinations.iter().map(way).collect()

@@ -27,12 +27,26 @@ pub enum HttpVersion {
 }
 
 impl WireProtocol {
-    /// Returns the version of HTTP, if the protocol is HTTP.
+    /// Returns the version of HTTP of the requests; `None` if they are messages.
     pub fn http_version(&self) -> Option<HttpVersion> {
         match self {
             WireProtocol::Http(version) => Some(*version),
             WireProtocol::Calls(_) => Some(HttpVersion::Http2),
             WireProtocol::Messages(_) => None,
+        }
+    }
+
+    /// Returns the version of HTTP that connections speak, be it for requests or below messages.
+    pub fn version_below(&self) -> Option<HttpVersion> {
+        if self.speaks_grpc() { Some(HttpVersion::Http2) } else { self.http_version() }
+    }
+
+    /// Returns true for calls of gRPC, and for messages on such calls.
+    pub fn speaks_grpc(&self) -> bool {
+        match self {
+            WireProtocol::Http(_) => false,
+            WireProtocol::Calls(_) => true,
+            WireProtocol::Messages(messages) => messages.are_calls(),
         }
     }
 

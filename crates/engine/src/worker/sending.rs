@@ -44,6 +44,10 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 return self.connections.block(slot, since);
             }
             let is_done = connection.conversation.output(&self.protocol).is_empty();
+            if is_done && connection.conversation.waits_for_window() {
+                self.connections.note_deadline(slot);
+                return self.connections.block(slot, since);
+            }
             self.connections.unblock(slot);
             self.connections.note_deadline(slot);
             if is_done {

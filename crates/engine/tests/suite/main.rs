@@ -5,6 +5,7 @@ mod callable;
 mod http2;
 mod http_version;
 mod messages;
+mod messages_grpc;
 mod origins;
 mod outcomes;
 mod parts_of_an_answer;

@@ -1,19 +1,18 @@
 //! Messages on channels, over real sockets: each reply ends the message that it answers, and a lost channel is opened
 //! again.
 
-use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
+use crate::support::messages::{Numbered, compared};
 use crate::support::{open, run, tls};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_engine::{
-    AddressOverrides, AnswerHead, AnswerReader, ChannelUrl, EndedRequest, Exchange, ExchangeStep, Expectation,
-    FeedOrder, Framing, MakeRequest, Matching, MessageOptions, Method, ObserverFactory, Plan, RequestId, RequestParts,
-    RequestSet, RunOutput, Target, TargetRequests,
+    AddressOverrides, ChannelUrl, Exchange, ExchangeStep, Expectation, FeedOrder, Framing, Matching, MessageOptions,
+    Method, Plan, RequestSet, Target, TargetRequests,
 };
 use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
@@ -56,16 +55,6 @@ impl Echo {
     }
 }
 
-/// Makes messages with the index of their arrival.
-struct Numbered;
-
-impl MakeRequest for Numbered {
-    fn make(&self, _: RequestId, index: u64, request: &mut RequestParts) -> bool {
-        request.message_buffer().extend_from_slice(format!("{{\"id\":{index}}}").as_bytes());
-        true
-    }
-}
-
 fn serve(socket: TcpStream, lines: &AtomicU64, mut left: u64) -> Option<()> {
     let mut reader = BufReader::new(socket.try_clone().ok()?);
     loop {
@@ -88,50 +77,11 @@ fn serve(socket: TcpStream, lines: &AtomicU64, mut left: u64) -> Option<()> {
     }
 }
 
-/// Compares each reply with the message that it ended.
-#[derive(Clone, Default)]
-struct Compared {
-    bodies: Arc<Mutex<Vec<Vec<u8>>>>,
-    /// Indices of the messages that were answered, each by its own reply.
-    right: Arc<Mutex<BTreeSet<u64>>>,
-}
-
-impl AnswerReader for Compared {
-    fn head(&mut self, request: u32, _: AnswerHead<'_>) {
-        let mut bodies = self.bodies.lock().unwrap();
-        let length = bodies.len().max(request as usize + 1);
-        bodies.resize(length, Vec::new());
-        bodies[request as usize].clear();
-    }
-
-    fn body(&mut self, request: u32, part: &[u8]) {
-        self.bodies.lock().unwrap()[request as usize].extend_from_slice(part);
-    }
-
-    fn end(&mut self, request: u32, ended: EndedRequest) {
-        if ended.outcome.is_response() {
-            let wanted = format!("{{\"id\":{}}}", ended.arrival.index);
-            let body = std::mem::take(&mut self.bodies.lock().unwrap()[request as usize]);
-            assert_eq!(String::from_utf8_lossy(&body), wanted);
-            assert!(self.right.lock().unwrap().insert(ended.arrival.index), "two ends for one message");
-        }
-    }
-}
-
-fn compared(mut plan: Plan) -> (RunOutput, BTreeSet<u64>) {
-    let compared = Compared::default();
-    let observer = compared.clone();
-    plan.observe(ObserverFactory::new(move || Box::new(observer.clone())));
-    let output = run(&plan);
-    let right = compared.right.lock().unwrap().clone();
-    (output, right)
-}
-
 #[test]
 fn each_reply_ends_the_message_with_its_id_in_any_order() {
     const MESSAGES: u64 = 20_000;
     let echo = Echo::start(u64::MAX);
-    let (output, right) = compared(echo.plan(MESSAGES, Matching::Json("/id".to_owned())));
+    let (output, right) = compared(echo.plan(MESSAGES, Matching::Json("/id".to_owned())), 0);
     assert_eq!(output.snapshot.tally.responses, MESSAGES, "{:?}", output.snapshot.causes);
     assert_eq!((right.len() as u64, echo.lines.load(Ordering::SeqCst)), (MESSAGES, MESSAGES));
     assert_eq!(echo.connections.load(Ordering::SeqCst), 4);
@@ -200,7 +150,7 @@ fn a_welcome_that_ends_the_handshake_is_no_lost_message() {
 fn a_lost_channel_ends_its_messages_and_is_opened_again() {
     const MESSAGES: u64 = 3000;
     let echo = Echo::start(500);
-    let (output, right) = compared(echo.plan(MESSAGES, Matching::Json("/id".to_owned())));
+    let (output, right) = compared(echo.plan(MESSAGES, Matching::Json("/id".to_owned())), 0);
     let tally = output.snapshot.tally;
     assert_eq!(tally.planned, MESSAGES);
     assert_eq!((tally.responses, right.len() as u64), (echo.lines.load(Ordering::SeqCst), tally.responses));

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod http2;
+pub mod messages;
 pub mod raw_http2;
 pub mod script;
 pub mod tls;

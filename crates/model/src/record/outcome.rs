@@ -179,6 +179,8 @@ causes! {
     NoGrpcStatus = "no_grpc_status", "answer without a grpc-status";
     /// gRPC: a message that breaks its framing, ends early, or was not expected.
     BadGrpcMessage = "bad_grpc_message", "messages of the answer broke the rules of gRPC";
+    /// gRPC: the server ended the call on which messages were exchanged.
+    CallEnded = "call_ended", "call ended by the server before the reply";
     /// Messages: bytes that break the framing.
     BadMessage = "bad_message", "a message broke the framing of its channel";
     /// Messages: one that is larger, or nested deeper, than this tool accepts.

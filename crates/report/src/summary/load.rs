@@ -137,7 +137,8 @@ fn connections(offered: &OfferedLoad) -> Option<String> {
             n => format!("{} channels", number::count(n.into())),
         });
         let matched = if messages.matching == "order" { "" } else { &format!(", matched by {}", messages.matching) };
-        return Some(format!("{channels}, framing {}{matched}", messages.framing));
+        let framing = if messages.framing == "grpc" { "gRPC" } else { &format!("framing {}", messages.framing) };
+        return Some(format!("{channels}, {framing}{matched}"));
     }
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));

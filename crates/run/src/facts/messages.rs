@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Requested protocol of the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MessageConfig {
-    /// The end of each message, as `--framing` has it, or `redis`.
+    /// The end of each message, as `--framing` has it, or `redis`, `websocket`, `websocket-binary` or `grpc`.
     pub framing: String,
     /// The message that a reply belongs to, as `--match` has it.
     pub matching: String,
@@ -31,6 +31,9 @@ pub struct MessageBooks {
     /// Channels that the peer closed, by its code of WebSocket; 1005 if it gave none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub close_codes: BTreeMap<u16, u64>,
+    /// Calls of gRPC that the server ended, each a channel, by the name of their status.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub call_statuses: BTreeMap<String, u64>,
 }
 
 impl MessageBooks {
@@ -43,11 +46,6 @@ impl MessageBooks {
     /// Adds the books of another worker or machine. Sums saturate, since files may hold any numbers.
     #[must_use]
     pub fn merged_with(self, other: MessageBooks) -> MessageBooks {
-        let mut close_codes = self.close_codes;
-        other.close_codes.into_iter().for_each(|(code, count)| {
-            let sum = close_codes.entry(code).or_default();
-            *sum = sum.saturating_add(count);
-        });
         MessageBooks {
             unmatched: self.unmatched.saturating_add(other.unmatched),
             doubled: self.doubled.saturating_add(other.doubled),
@@ -55,7 +53,16 @@ impl MessageBooks {
             late: self.late.saturating_add(other.late),
             error_replies: self.error_replies.saturating_add(other.error_replies),
             channels_lost: self.channels_lost.saturating_add(other.channels_lost),
-            close_codes,
+            close_codes: added(self.close_codes, other.close_codes),
+            call_statuses: added(self.call_statuses, other.call_statuses),
         }
     }
+}
+
+fn added<K: Ord>(mut counts: BTreeMap<K, u64>, others: BTreeMap<K, u64>) -> BTreeMap<K, u64> {
+    for (key, count) in others {
+        let sum = counts.entry(key).or_default();
+        *sum = sum.saturating_add(count);
+    }
+    counts
 }

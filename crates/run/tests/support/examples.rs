@@ -280,6 +280,7 @@ pub fn generator() -> GeneratorStats {
             error_replies: 5,
             channels_lost: 6,
             close_codes: [(1001, 7)].into_iter().collect(),
+            call_statuses: [("UNAVAILABLE".to_owned(), 2)].into_iter().collect(),
         }),
         timing: truetail_run::Timing::Auto,
         realtime: true,

@@ -18,15 +18,62 @@ pub(crate) struct CallFields {
     pub(super) status: Option<GrpcStatus>,
 }
 
+/// Progress within the message that is arriving.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct MessageReader {
+    prefix: [u8; PREFIX],
+    /// Bytes of the prefix that have arrived.
+    prefix_length: u8,
+    /// Bytes of the message that are missing after its prefix.
+    missing: u32,
+}
+
+impl MessageReader {
+    /// Takes the bytes up to the end of the message, or all. Returns their number, and true at the end of the message.
+    ///
+    /// # Errors
+    /// [`Cause::BadGrpcMessage`] and [`Cause::MessageTooLarge`].
+    pub(crate) fn feed(&mut self, bytes: &[u8], may_compress: bool) -> Result<(usize, bool), Cause> {
+        let have = usize::from(self.prefix_length);
+        let of_prefix = (PREFIX - have).min(bytes.len());
+        if of_prefix > 0 {
+            self.prefix[have..have + of_prefix].copy_from_slice(&bytes[..of_prefix]);
+            self.prefix_length += of_prefix as u8;
+            if have + of_prefix < PREFIX {
+                return Ok((of_prefix, false));
+            }
+            self.missing = self.stated_length(may_compress)?;
+        }
+        let content = (self.missing as usize).min(bytes.len() - of_prefix);
+        self.missing -= content as u32;
+        let ends = self.missing == 0;
+        if ends {
+            self.prefix_length = 0;
+        }
+        Ok((of_prefix + content, ends))
+    }
+
+    fn stated_length(&self, may_compress: bool) -> Result<u32, Cause> {
+        let [flag, length @ ..] = self.prefix;
+        let length = u32::from_be_bytes(length);
+        match flag {
+            0 | 1 if length > LARGEST_MESSAGE => Err(Cause::MessageTooLarge),
+            0 => Ok(length),
+            1 if may_compress => Ok(length),
+            _ => Err(Cause::BadGrpcMessage),
+        }
+    }
+
+    fn is_in_message(&self) -> bool {
+        self.prefix_length > 0
+    }
+}
+
 /// The answer of a call, as far as it has arrived.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct CallAnswer {
     fields: CallFields,
-    prefix: [u8; PREFIX],
-    /// Bytes of the prefix of the current message that have arrived.
-    prefix_length: u8,
-    /// Bytes of the current message that are missing after its prefix.
-    missing: u32,
+    reader: MessageReader,
     /// Messages that are complete.
     messages: u64,
 }
@@ -58,44 +105,13 @@ impl CallAnswer {
     pub(super) fn take(&mut self, bytes: &[u8], mut told: impl FnMut(MessagePart<'_>)) -> Result<(), Cause> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let (part, after) = rest.split_at(self.advance(rest)?);
-            let ends = usize::from(self.prefix_length) == PREFIX && self.missing == 0;
+            let (length, ends) = self.reader.feed(rest, self.fields.may_compress)?;
+            let (part, after) = rest.split_at(length);
             told(MessagePart { bytes: part, ends });
-            if ends {
-                self.messages += 1;
-                self.prefix_length = 0;
-            }
+            self.messages += u64::from(ends);
             rest = after;
         }
         Ok(())
-    }
-
-    /// Takes as many bytes as belong to the current message. Returns their number.
-    fn advance(&mut self, bytes: &[u8]) -> Result<usize, Cause> {
-        let have = usize::from(self.prefix_length);
-        let of_prefix = (PREFIX - have).min(bytes.len());
-        if of_prefix > 0 {
-            self.prefix[have..have + of_prefix].copy_from_slice(&bytes[..of_prefix]);
-            self.prefix_length += of_prefix as u8;
-            if have + of_prefix < PREFIX {
-                return Ok(of_prefix);
-            }
-            self.missing = self.stated_length()?;
-        }
-        let content = (self.missing as usize).min(bytes.len() - of_prefix);
-        self.missing -= content as u32;
-        Ok(of_prefix + content)
-    }
-
-    fn stated_length(&self) -> Result<u32, Cause> {
-        let [flag, length @ ..] = self.prefix;
-        let length = u32::from_be_bytes(length);
-        match flag {
-            0 | 1 if length > LARGEST_MESSAGE => Err(Cause::MessageTooLarge),
-            0 => Ok(length),
-            1 if self.fields.may_compress => Ok(length),
-            _ => Err(Cause::BadGrpcMessage),
-        }
     }
 
     /// Returns the status to record for an answer with this status of HTTP. `call` is the kind of the call; `None` for
@@ -111,13 +127,25 @@ impl CallAnswer {
             Some(status) if status != GrpcStatus::OK => Ok(status.recorded()),
             _ if http != 200 => Ok(GrpcStatus::of_http(http).recorded()),
             None => Err(Cause::NoGrpcStatus),
-            Some(_) if self.prefix_length > 0 => Err(Cause::BadGrpcMessage),
+            Some(_) if self.reader.is_in_message() => Err(Cause::BadGrpcMessage),
             Some(_) if call.is_some_and(|kind| !kind.server_streams()) && self.messages != 1 => {
                 Err(Cause::BadGrpcMessage)
             }
             Some(status) => Ok(status.recorded()),
         }
     }
+}
+
+/// Appends a message with its prefix, not compressed. It must be shorter than 4 GiB.
+pub(crate) fn put_message(message: &[u8], out: &mut Vec<u8>) {
+    out.push(0);
+    out.extend_from_slice(&(message.len() as u32).to_be_bytes());
+    out.extend_from_slice(message);
+}
+
+/// Returns the content of a message with its prefix.
+pub(crate) fn content_of(message: &[u8]) -> &[u8] {
+    message.get(PREFIX..).unwrap_or_default()
 }
 
 /// Returns the end of the message that begins at `from` in the body of a request.

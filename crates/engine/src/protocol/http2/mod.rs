@@ -20,7 +20,8 @@ mod hpack;
 mod source;
 mod test_connection;
 
-pub(crate) use conversation::Http2;
+pub(crate) use call::{MessageReader, content_of, put_message};
+pub(crate) use conversation::{CallEnd, CallStream, Http2};
 pub(crate) use field_blocks::FieldBlocks;
 pub(crate) use fields_made_in_run::FieldsMadeInRun;
 pub(crate) use source::FieldSource;

@@ -10,11 +10,13 @@ use truetail_run::MessageBooks;
 use super::greeting::Greeting;
 use super::inbox::Inbox;
 use super::matching::Matching;
+use super::opening::Opening;
 use super::options::MessageOptions;
 use super::outbox::Outbox;
 use super::splitter::{Control, Splitter};
 use super::varying::Varying;
 use super::websocket::{Opcode, put_frame};
+use crate::protocol::http2::{CallEnd, CallStream};
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
 use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestSet;
@@ -60,6 +62,10 @@ impl Protocol for Messages {
         true
     }
 
+    fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {
+        self.options.are_calls().then_some((b"h2", Cause::NoHttp2))
+    }
+
     fn take_message_books(&mut self) -> Option<MessageBooks> {
         Some(std::mem::take(&mut self.books))
     }
@@ -73,6 +79,8 @@ pub(crate) struct Channel {
     /// The opening, until it is complete.
     greeting: Option<Box<Greeting>>,
     varying: Varying,
+    /// The call that carries the bytes of the channel, unless the connection itself does.
+    call: Option<Box<CallStream>>,
     is_closed: bool,
 }
 
@@ -94,16 +102,31 @@ impl Channel {
     pub(super) fn new(options: &MessageOptions, number: u64) -> Channel {
         let mut varying = Varying::new(number);
         let greeting = Greeting::begin(options, number, &mut varying);
+        let call = match &options.opening {
+            Opening::Call(request) => Some(Box::new(CallStream::open(&request.fields))),
+            Opening::Nothing | Opening::WebSocket(_) | Opening::Redis(_) => None,
+        };
         let mut channel = Channel {
             outbox: Outbox::default(),
             inbox: Inbox::new(number as u32, !options.subscription.is_empty()),
             splitter: Splitter::new(&options.framing),
             greeting: Some(Box::new(greeting)),
             varying,
+            call,
             is_closed: false,
         };
         channel.end_greeting();
         channel
+    }
+
+    /// Gives the call below the channel as many bytes as its windows allow at `now`.
+    #[inline]
+    fn feed_call(&mut self, now: Timestamp) {
+        let Some(call) = &mut self.call else { return };
+        match &mut self.greeting {
+            None => self.outbox.lend(call.put(self.outbox.unlent(), true)),
+            Some(greeting) => greeting.sent(call.put(greeting.output(), false), now),
+        }
     }
 
     /// Forgets the opening if it is complete. The rest of its output is sent before the first message.
@@ -142,6 +165,33 @@ impl Channel {
     }
 
     fn take_bytes(
+        &mut self,
+        protocol: &mut Messages,
+        bytes: &[u8],
+        at: Timestamp,
+        events: &mut Events,
+    ) -> Result<(), Lost> {
+        let Some(call) = &mut self.call else { return self.take_content(protocol, bytes, at, events) };
+        let end = call.receive(bytes);
+        let content = call.take_content();
+        let taken = self.take_content(protocol, &content, at, events);
+        if let Some(call) = &mut self.call {
+            call.restore_content(content);
+        }
+        taken?;
+        if let Some(CallEnd { cause, status, is_in_order }) = end {
+            self.call.iter_mut().for_each(|call| call.say_goodbye(false));
+            if let Some(status) = status {
+                *protocol.books.call_statuses.entry(status.name().to_owned()).or_default() += 1;
+            }
+            return Err(Lost { cause, is_in_order });
+        }
+        self.feed_call(at);
+        Ok(())
+    }
+
+    /// Takes bytes of the channel itself.
+    fn take_content(
         &mut self,
         protocol: &mut Messages,
         bytes: &[u8],
@@ -193,23 +243,32 @@ impl Conversation<Messages> for Channel {
         let is_measured = arrival.intended_start >= protocol.measured_from;
         // A field of FIX may get its value only now.
         let compared = if let Matching::Fix(_) = options.matching { self.outbox.from(starts) } else { message };
-        self.inbox.push(tag, starts, is_measured, options.matching.key_of(compared))
+        let key = options.key_of_message(compared);
+        self.feed_call(now);
+        self.inbox.push(tag, starts, is_measured, key)
     }
 
     fn output<'a>(&'a self, _: &'a Messages) -> &'a [u8] {
+        if let Some(call) = &self.call {
+            return call.output();
+        }
         self.greeting.as_ref().map_or_else(|| self.outbox.pending(), |greeting| greeting.output())
     }
 
     #[inline]
     fn sent(&mut self, protocol: &Messages, count: usize, now: Timestamp, events: &mut Events) {
+        let count = self.call.as_mut().map_or(count, |call| call.sent(count));
         if let Some(greeting) = &mut self.greeting {
-            return greeting.sent(count, now);
+            let of_greeting = if self.call.is_some() { 0 } else { count };
+            greeting.sent(of_greeting, now);
+            return self.feed_call(now);
         }
         let was_full = self.is_full();
         let whole = self.outbox.take(count, events);
         if protocol.options.matching == Matching::None {
             (0..whole).for_each(|_| self.inbox.end_sent(events));
         }
+        self.feed_call(now);
         if was_full && !self.is_full() {
             events.push(Event::RoomChanged);
         }
@@ -217,12 +276,13 @@ impl Conversation<Messages> for Channel {
 
     #[inline]
     fn receive(&mut self, protocol: &mut Messages, bytes: &[u8], at: Timestamp, events: &mut Events) -> Flow {
+        let was_open = self.is_open();
         match self.take_bytes(protocol, bytes, at, events) {
             Ok(()) => Flow::Continue,
             Err(Lost { cause, is_in_order }) => {
                 let begun = if is_in_order { Cause::Truncated } else { cause };
                 self.end_all(Outcome::Malformed(begun), Outcome::Reset(cause), is_in_order, events);
-                protocol.books.channels_lost += u64::from(self.greeting.is_none());
+                protocol.books.channels_lost += u64::from(was_open);
                 Flow::Close(cause)
             }
         }
@@ -234,6 +294,9 @@ impl Conversation<Messages> for Channel {
             Closed::Reset => Cause::ResetByPeer,
             Closed::Tls { .. } => Cause::TlsBroken,
         };
+        if let Some(call) = &mut self.call {
+            call.close(how);
+        }
         self.end_all(Outcome::Malformed(Cause::Truncated), Outcome::Reset(cause), true, events);
     }
 
@@ -259,7 +322,7 @@ impl Conversation<Messages> for Channel {
     }
 
     fn is_open(&self) -> bool {
-        self.greeting.is_none()
+        self.greeting.is_none() && self.call.as_ref().is_none_or(|call| call.is_open())
     }
 
     fn complaint(&self) -> Option<String> {
@@ -268,6 +331,9 @@ impl Conversation<Messages> for Channel {
 
     fn say_goodbye(&mut self, events: &mut Events) {
         self.inbox.end_pushes(false, events);
+        if let Some(call) = &mut self.call {
+            call.say_goodbye(self.outbox.unlent().is_empty());
+        }
         if self.splitter.has_frames() {
             let varying = &mut self.varying;
             self.outbox.push_untagged(|out| put_frame(Opcode::Close, &NORMAL.to_be_bytes(), &mut varying.masks, out));
@@ -279,7 +345,11 @@ impl Conversation<Messages> for Channel {
     }
 
     fn may_send(&self) -> bool {
-        !self.outbox.pending().is_empty()
+        !self.outbox.pending().is_empty() || self.call.as_ref().is_some_and(|call| !call.output().is_empty())
+    }
+
+    fn waits_for_window(&self) -> bool {
+        self.call.is_some() && !self.outbox.unlent().is_empty()
     }
 
     #[inline]

@@ -10,6 +10,7 @@ use super::fix;
 use super::limits::MAX_MESSAGE;
 use super::varying::Varying;
 use super::websocket::{Opcode, put_frame};
+use crate::protocol::http2::{content_of, put_message};
 
 /// Longest delimiter, in bytes.
 const MAX_DELIMITER: usize = 16;
@@ -37,6 +38,8 @@ pub enum Framing {
     Fix,
     /// The protocol of Redis, RESP2 and RESP3. A request is an array of strings.
     Redis,
+    /// gRPC: a prefix says whether the message is compressed, and its length.
+    Grpc,
 }
 
 /// Text that is no framing.
@@ -88,7 +91,7 @@ pub fn bytes_of_hex(text: &str) -> Option<Vec<u8>> {
     if is_hex { digits.chunks(2).map(byte).collect() } else { None }
 }
 
-/// Writes the text that [`Framing::from_str`] reads; `redis` for Redis, and `websocket` or `websocket-binary`.
+/// Writes the text that [`Framing::from_str`] reads; `redis`, `grpc`, and `websocket` or `websocket-binary`.
 impl fmt::Display for Framing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,6 +112,7 @@ impl fmt::Display for Framing {
             Framing::WebSocket { is_text: false } => f.write_str("websocket-binary"),
             Framing::Fix => f.write_str("fix"),
             Framing::Redis => f.write_str("redis"),
+            Framing::Grpc => f.write_str("grpc"),
         }
     }
 }
@@ -133,8 +137,15 @@ impl Framing {
                 let end = std::str::from_utf8(message).err()?.valid_up_to();
                 Some(format!("byte {end} of the message is no UTF-8, which a text needs; give it with --data-hex"))
             }
-            Framing::Length { .. } | Framing::Fixed(_) | Framing::Redis | Framing::WebSocket { .. } => None,
+            Framing::Length { .. } | Framing::Fixed(_) | Framing::Redis | Framing::Grpc | Framing::WebSocket { .. } => {
+                None
+            }
         }
+    }
+
+    /// Returns the content of a received message, as [`Part::Bytes`](super::splitter::Part::Bytes) has it.
+    pub(super) fn content<'a>(&self, received: &'a [u8]) -> &'a [u8] {
+        if *self == Framing::Grpc { content_of(received) } else { received }
     }
 
     /// Appends a message to `out`, framed. `varying` belongs to the channel. A request to Redis is framed already: see
@@ -143,6 +154,9 @@ impl Framing {
     pub(super) fn put(&self, message: &[u8], varying: &mut Varying, out: &mut Vec<u8>) {
         if let Framing::WebSocket { is_text } = *self {
             return put_frame(if is_text { Opcode::Text } else { Opcode::Binary }, message, &mut varying.masks, out);
+        }
+        if *self == Framing::Grpc {
+            return put_message(message, out);
         }
         if *self == Framing::Fix {
             return fix::put(message, varying.next_number(), unix_ns(), out);

@@ -32,7 +32,7 @@ impl Greeting {
     pub(super) fn begin(options: &MessageOptions, seed: u64, varying: &mut Varying) -> Greeting {
         let mut out = Vec::new();
         let awaited = match &options.opening {
-            Opening::Nothing => Awaited::Hello(Hello::begin(options, varying, &mut out)),
+            Opening::Nothing | Opening::Call(_) => Awaited::Hello(Hello::begin(options, varying, &mut out)),
             Opening::WebSocket(request) => Awaited::WebSocket(Handshake::begin(request, seed, &mut out)),
             Opening::Redis(commands) => {
                 out = commands.concat();
@@ -79,7 +79,6 @@ impl Greeting {
         splitter: &mut Splitter,
         varying: &mut Varying,
     ) -> Result<usize, Cause> {
-        let framing = &options.framing;
         let mut taken = 0;
         if !matches!(self.awaited, Awaited::Hello(_)) {
             let Some(length) = self.receive_opening(options, bytes)? else { return Ok(bytes.len()) };
@@ -87,7 +86,7 @@ impl Greeting {
             self.awaited = Awaited::Hello(Hello::begin(options, varying, &mut self.out));
         }
         let Awaited::Hello(hello) = &mut self.awaited else { return Ok(taken) };
-        Ok(taken + hello.receive(&bytes[taken..], HelloParts { framing, splitter, varying, out: &mut self.out })?)
+        Ok(taken + hello.receive(&bytes[taken..], HelloParts { options, splitter, varying, out: &mut self.out })?)
     }
 
     /// Takes bytes of the protocol's own opening. Returns their number up to its end, once it is complete.

@@ -32,7 +32,7 @@ pub(super) struct Hello {
 
 /// The parts of a channel that its exchange uses.
 pub(super) struct HelloParts<'a> {
-    pub(super) framing: &'a Framing,
+    pub(super) options: &'a MessageOptions,
     pub(super) splitter: &'a mut Splitter,
     pub(super) varying: &'a mut Varying,
     /// Bytes to send.
@@ -90,7 +90,8 @@ impl Hello {
     /// # Errors
     /// [`Cause::HelloRefused`], and the errors of the framing.
     pub(super) fn receive(&mut self, bytes: &[u8], parts: HelloParts<'_>) -> Result<usize, Cause> {
-        let HelloParts { framing, splitter, varying, out } = parts;
+        let HelloParts { options, splitter, varying, out } = parts;
+        let framing = &options.framing;
         let mut rest = bytes;
         while !rest.is_empty() && !self.is_complete() {
             let before = rest.len();
@@ -110,9 +111,13 @@ impl Hello {
                 Some(Control::Ping(payload)) => put_frame(Opcode::Pong, &payload, &mut varying.masks, out),
                 Some(Control::Close(_)) => return Err(Cause::HelloRefused),
             }
-            if let Some(kind) = ended
-                && self.judge(kind)?
+            let Some(kind) = ended else { continue };
+            if let Some(forms) = &options.forms
+                && let Some(json) = forms.of_reply(framing.content(&self.message))
             {
+                self.message = json.into_bytes();
+            }
+            if self.judge(kind)? {
                 self.at += 1;
                 self.message.clear();
                 self.send(framing, varying, out);

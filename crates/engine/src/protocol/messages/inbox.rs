@@ -199,7 +199,7 @@ impl Inbox {
         events: &mut Events,
     ) {
         let reply = std::mem::take(&mut self.reply);
-        let key = options.matching.key_of(&reply);
+        let key = options.key_of_reply(&reply);
         let number = key.as_ref().and_then(|key| self.take_number(key, outbox));
         match number.and_then(|number| self.take(number)) {
             Some(waiting) => {

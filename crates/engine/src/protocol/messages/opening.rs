@@ -1,5 +1,6 @@
 //! The exchange of a protocol itself that opens a channel.
 
+use super::call_request::CallRequest;
 use super::websocket::WebSocketRequest;
 
 /// Exchange of a protocol itself that opens each channel.
@@ -10,6 +11,8 @@ pub enum Opening {
     Nothing,
     /// The handshake of WebSocket.
     WebSocket(WebSocketRequest),
+    /// A call of gRPC that stays open, on a connection of its own.
+    Call(CallRequest),
     /// Commands for Redis, made by [`redis_command`](super::framing::redis_command), such as a login. Each needs a good
     /// reply.
     Redis(Vec<Vec<u8>>),
@@ -21,6 +24,7 @@ impl std::fmt::Debug for Opening {
         f.write_str(match self {
             Opening::Nothing => "Nothing",
             Opening::WebSocket(_) => "WebSocket",
+            Opening::Call(_) => "Call",
             Opening::Redis(_) => "Redis",
         })
     }

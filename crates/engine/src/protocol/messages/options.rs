@@ -1,8 +1,9 @@
 //! The protocol that a user asks for.
 
 use super::exchange::Exchange;
+use super::forms::Forms;
 use super::framing::Framing;
-use super::matching::Matching;
+use super::matching::{Key, Matching};
 use super::opening::Opening;
 
 /// The protocol of a channel.
@@ -18,6 +19,8 @@ pub struct MessageOptions {
     pub framing: Framing,
     /// The message that a reply belongs to.
     pub matching: Matching,
+    /// JSON forms of the messages, if their bytes are no JSON.
+    pub forms: Option<Forms>,
 }
 
 impl MessageOptions {
@@ -29,6 +32,37 @@ impl MessageOptions {
             subscription: Exchange::default(),
             framing,
             matching,
+            forms: None,
+        }
+    }
+
+    /// Returns true if channels are calls of gRPC.
+    pub fn are_calls(&self) -> bool {
+        matches!(self.opening, Opening::Call(_))
+    }
+
+    /// Returns the key of a message without its frame, but of FIX with it.
+    pub(super) fn key_of_message(&self, message: &[u8]) -> Option<Key> {
+        self.key_of(message, Forms::of_message)
+    }
+
+    /// Returns the key of a received message, as the splitter tells it.
+    pub(super) fn key_of_reply(&self, reply: &[u8]) -> Option<Key> {
+        self.key_of(self.framing.content(reply), Forms::of_reply)
+    }
+
+    fn key_of(&self, bytes: &[u8], form: fn(&Forms, &[u8]) -> Option<String>) -> Option<Key> {
+        match (&self.forms, &self.matching) {
+            (Some(forms), Matching::Json(_)) => self.matching.key_of(form(forms, bytes)?.as_bytes()),
+            _ => self.matching.key_of(bytes),
+        }
+    }
+
+    /// Returns true if a message has what its reply is found by.
+    pub fn finds_key(&self, message: &[u8]) -> bool {
+        match self.forms {
+            Some(_) if matches!(self.matching, Matching::Json(_)) => self.key_of_message(message).is_some(),
+            _ => self.matching.finds_key(message),
         }
     }
 }

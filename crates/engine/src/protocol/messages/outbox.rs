@@ -24,6 +24,8 @@ pub(super) struct Outbox {
     gone: usize,
     /// Bytes of the channel that the transport took.
     taken: u64,
+    /// Bytes of the channel that were lent to the call below it, if there is one.
+    lent: u64,
     sending: VecDeque<Sending>,
 }
 
@@ -53,8 +55,19 @@ impl Outbox {
         &self.bytes[self.gone..]
     }
 
-    /// Returns the bytes to send, beginning with the message at position `starts`. The transport must not have taken
-    /// a byte of that message.
+    /// Returns the bytes that were not lent yet.
+    #[inline]
+    pub(super) fn unlent(&self) -> &[u8] {
+        self.from(self.lent)
+    }
+
+    /// Records that the next `count` bytes were lent. They stay here until the transport takes them.
+    #[inline]
+    pub(super) fn lend(&mut self, count: usize) {
+        self.lent += count as u64;
+    }
+
+    /// Returns the bytes to send, beginning at the position `starts`. The transport must not have taken that byte.
     pub(super) fn from(&self, starts: u64) -> &[u8] {
         &self.pending()[(starts - self.taken) as usize..]
     }

@@ -8,6 +8,7 @@ use super::framing::Framing;
 use super::limits::MAX_MESSAGE;
 use super::redis::{self, Redis, Reply};
 use super::websocket::{FrameReader, Happened};
+use crate::protocol::http2::MessageReader;
 
 /// A part of the bytes that a channel received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +18,7 @@ pub(super) enum Part<'a> {
         /// True if the message is no reply.
         is_push: bool,
     },
-    /// Content of the message, without its frame. Of Redis and FIX, the bytes as sent.
+    /// Content of the message, without its frame. Of Redis, FIX and gRPC, the bytes as sent.
     Bytes(&'a [u8]),
     End {
         kind: Reply,
@@ -59,6 +60,7 @@ enum At {
     Missing(u64),
     Redis(Box<Redis>),
     Fix(Box<FixReader>),
+    Grpc(MessageReader),
     WebSocket(Box<FrameReader>),
 }
 
@@ -138,6 +140,12 @@ impl Splitter {
                 sink(Part::Bytes(&all[..read]));
                 (read, is_over)
             }
+            (At::Grpc(reader), _) => {
+                // Nothing that is sent says that replies may be compressed.
+                let (read, is_over) = reader.feed(all, false)?;
+                sink(Part::Bytes(&all[..read]));
+                (read, is_over)
+            }
             (At::Redis(redis), _) => {
                 let (read, reply) = redis.feed(all)?;
                 sink(Part::Bytes(&all[..read]));
@@ -193,6 +201,7 @@ impl At {
             Framing::Fixed(bytes) => At::Missing(u64::from(*bytes)),
             Framing::Fix => At::Fix(Box::default()),
             Framing::Redis => At::Redis(Box::default()),
+            Framing::Grpc => At::Grpc(MessageReader::default()),
             Framing::WebSocket { .. } => At::WebSocket(Box::default()),
         }
     }

@@ -98,7 +98,9 @@ impl Http2Conversation {
             self.refuse(head.stream, cause, code, events);
             return Ok(());
         }
-        if stream.answer.call.is_grpc() {
+        if let Some(kept) = &mut self.content {
+            kept.extend_from_slice(if stream.answer.call.is_grpc() { content } else { &[] });
+        } else if stream.answer.call.is_grpc() {
             let tag = stream.tag;
             let told = stream.answer.call.take(content, |part| events.message_part(tag, part.bytes, part.ends));
             if let Err(cause) = told {

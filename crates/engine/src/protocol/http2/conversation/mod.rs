@@ -4,6 +4,7 @@
 //! 16 KiB, a field block 64 KiB, and the dynamic table 4 KiB. Bodies are counted and dropped. A bounded number of
 //! cancelled requests is remembered. If a peer does not take our replies to its own frames, the connection is closed.
 
+mod call_stream;
 mod control_frames;
 mod error;
 mod incoming;
@@ -27,6 +28,8 @@ use crate::target::request_parts::RequestParts;
 use outbox::Outbox;
 use reassembly::Reassembly;
 use streams::Streams;
+
+pub(crate) use call_stream::{CallEnd, CallStream};
 
 /// Receive window of a connection and of each stream. It is large, because bodies are not kept.
 const OUR_WINDOW: i64 = 1 << 30;
@@ -122,6 +125,8 @@ pub(crate) struct Http2Conversation {
     encoding: Encoding,
     incoming: Reassembly,
     calls: Option<GrpcConfig>,
+    /// Content of the only call, whose messages somebody else reads; `None` if messages are read here.
+    content: Option<Vec<u8>>,
     /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
@@ -142,6 +147,7 @@ impl Http2Conversation {
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
             incoming: Reassembly::new(keeps_fields),
             calls: None,
+            content: None,
             room_changed: false,
             is_closed: false,
         };

@@ -11,7 +11,8 @@ use super::{Http2, Http2Conversation, MAX_REPLIES, OUR_WINDOW};
 use crate::protocol::http2::call::end_of_message;
 use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
 use crate::protocol::http2::source::{FieldSource, RequestBlock};
-use crate::protocol::{Beginning, Event, Events};
+use crate::protocol::{Beginning, Event, Events, Tag};
+use crate::target::request_set::RequestId;
 
 /// Limit of pending bytes for adding a body. The rest of the body follows when they are gone.
 const BODIES_AHEAD: usize = 128 * 1024;
@@ -34,19 +35,14 @@ impl Http2Conversation {
         let due = if message_gap.is_some() { end_of_message(body, 0) } else { body.len() };
         self.next += 2;
         let stream = Stream {
-            tag,
-            request,
-            begins_at: self.out.end(),
-            send_window: self.peer.window,
             body_left: body.len(),
             held_back: body.len() - due,
             paced_from: (due < body.len()).then_some(begins.now),
-            receive_window: OUR_WINDOW,
-            received: 0,
             answer: AnswerState { to_head_request: block.is_head_request(), ..AnswerState::default() },
+            ..self.new_stream(tag, request)
         };
         self.streams.insert(id, stream);
-        self.put_fields(id, block, protocol.trace_ids.map(|ids| (ids, begins.arrival.index)));
+        self.put_fields(id, block, body.is_empty(), protocol.trace_ids.map(|ids| (ids, begins.arrival.index)));
         if !body.is_empty() && !self.put_body(id, body) {
             self.streams.waiting.push(id);
         }
@@ -57,12 +53,38 @@ impl Http2Conversation {
         id
     }
 
-    /// Appends a HEADERS frame, and CONTINUATION frames if the block exceeds one frame. `trace` is the index of the
-    /// arrival, if requests have trace ids.
-    fn put_fields<'a>(&mut self, id: u32, block: impl RequestBlock<'a>, trace: Option<(TraceIds, u64)>) {
+    /// Returns a stream whose request begins with the next byte of the output.
+    fn new_stream(&self, tag: Tag, request: RequestId) -> Stream {
+        Stream {
+            tag,
+            request,
+            begins_at: self.out.end(),
+            send_window: self.peer.window,
+            body_left: 0,
+            held_back: 0,
+            paced_from: None,
+            receive_window: OUR_WINDOW,
+            received: 0,
+            answer: AnswerState::default(),
+        }
+    }
+
+    /// Opens a request without an end to its body, whose bytes [`Http2Conversation::put_content`] appends.
+    pub(super) fn open_endless<'a>(&mut self, tag: Tag, request: RequestId, block: impl RequestBlock<'a>) -> u32 {
+        let id = self.next;
+        self.next += 2;
+        let stream = Stream { body_left: usize::MAX, held_back: usize::MAX, ..self.new_stream(tag, request) };
+        self.streams.insert(id, stream);
+        self.put_fields(id, block, false, None);
+        id
+    }
+
+    /// Appends a HEADERS frame, and CONTINUATION frames if the block exceeds one frame. `is_all`: no body follows.
+    /// `trace` is the index of the arrival, if requests have trace ids.
+    fn put_fields<'a>(&mut self, id: u32, block: impl RequestBlock<'a>, is_all: bool, trace: Option<(TraceIds, u64)>) {
         let out = &mut self.out.bytes;
         let begin = out.len();
-        let ends = if block.body().is_empty() { flag::END_STREAM } else { 0 };
+        let ends = if is_all { flag::END_STREAM } else { 0 };
         FrameHeader { length: 0, kind: kind::HEADERS, flags: ends | flag::END_HEADERS, stream: id }.put(out);
         if std::mem::take(&mut self.encoding.gives_up_table) {
             out.push(0x20);
@@ -83,25 +105,51 @@ impl Http2Conversation {
     /// closed.
     fn put_body(&mut self, id: u32, body: &[u8]) -> bool {
         loop {
+            let room = self.room();
             let Some(stream) = self.streams.get(id) else { return true };
-            let ahead = BODIES_AHEAD.saturating_sub(self.out.pending().len());
-            let allowed = self.send_window.min(stream.send_window).clamp(0, LONGEST as i64) as usize;
             let due = stream.body_left - stream.held_back;
-            let length = due.min(allowed).min(ahead);
+            let length = stream.use_window(due.min(room));
             if length == 0 {
                 return due == 0;
             }
             let at = body.len() - stream.body_left;
             stream.body_left -= length;
-            stream.send_window -= length as i64;
-            self.send_window -= length as i64;
             let is_last = stream.body_left == 0;
             let ends = if is_last { flag::END_STREAM } else { 0 };
-            frame::put(&mut self.out.bytes, kind::DATA, ends, id, &body[at..at + length]);
+            self.put_data(id, ends, &body[at..at + length]);
             if is_last {
                 self.streams.ends_at(id, self.out.end());
             }
         }
+    }
+
+    /// Returns the number of bytes that a DATA frame may have now, besides the window of its stream.
+    fn room(&self) -> usize {
+        let ahead = BODIES_AHEAD.saturating_sub(self.out.pending().len());
+        (self.send_window.clamp(0, LONGEST as i64) as usize).min(ahead)
+    }
+
+    fn put_data(&mut self, id: u32, flags: u8, bytes: &[u8]) {
+        self.send_window -= bytes.len() as i64;
+        frame::put(&mut self.out.bytes, kind::DATA, flags, id, bytes);
+    }
+
+    /// Appends a DATA frame with as many of these bytes as may be sent now. Returns their number, and the position of the
+    /// first in the output of the connection; `None` if none may be sent.
+    pub(super) fn put_content(&mut self, id: u32, bytes: &[u8]) -> Option<(usize, u64)> {
+        let wanted = self.room().min(bytes.len());
+        let length = self.streams.get(id)?.use_window(wanted);
+        if length == 0 {
+            return None;
+        }
+        let at = self.out.end() + frame::HEAD as u64;
+        self.put_data(id, 0, &bytes[..length]);
+        Some((length, at))
+    }
+
+    /// Ends the body of a request without an end.
+    pub(super) fn end_content(&mut self, id: u32) {
+        self.put_data(id, flag::END_STREAM, &[]);
     }
 
     pub(super) fn continue_bodies<F: FieldSource>(&mut self, protocol: &Http2<F>) {

@@ -37,6 +37,16 @@ pub(super) struct Stream {
     pub(super) answer: AnswerState,
 }
 
+impl Stream {
+    /// Uses the window for as many of `wanted` bytes as the peer accepts now. Returns their number.
+    #[inline]
+    pub(super) fn use_window(&mut self, wanted: usize) -> usize {
+        let length = wanted.min(self.send_window.max(0) as usize);
+        self.send_window -= length as i64;
+        length
+    }
+}
+
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct AnswerState {
     pub(super) to_head_request: bool,
