@@ -117,7 +117,9 @@ pub fn prepare_message(
         let [target, samples] = &mut target_and_samples;
         let mut checked = |mut values| {
             let message = parts.fill(row, &mut values);
-            check(options, &message).map_err(|problem| location.invalid(problem))?;
+            if let Some(problem) = options.refuses(&message) {
+                return Err(location.invalid(problem));
+            }
             size.add(message.len(), location).map(|()| message)
         };
         target.push_message(&checked(ArrivalValues::new(seed, target.len() as u64))?);
@@ -158,17 +160,6 @@ pub fn prepare_message(
     }
     let maker = FilledIn { parts, rows: kept, seed };
     Ok(messages.made_in_run(Arc::new(maker), &set(samples)?))
-}
-
-/// Checks that a message can be sent, and its reply matched.
-fn check(options: &MessageOptions, message: &[u8]) -> Result<(), String> {
-    if let Some(problem) = options.framing.refuses(message) {
-        return Err(problem);
-    }
-    if !options.matching.finds_key(message) {
-        return Err(format!("the message has nothing at --match {}", options.matching));
-    }
-    Ok(())
 }
 
 /// Splits the texts of a message at their placeholders.

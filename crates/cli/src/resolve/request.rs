@@ -113,13 +113,16 @@ pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
 /// # Errors
 /// If the host does not resolve.
 pub(crate) fn for_guided(args: &RunArgs, guided: &GuidedPlan) -> Result<Target> {
-    if !guided.makes_calls() {
+    if !guided.makes_calls() && guided.messages().is_none() {
         refuse_contradictions_of_http2(args)?;
     }
     let origins = guided.origins().cloned().collect();
     let mut target = target_of(args, PreparedRequests { requests: guided.requests(), origins })?;
     if guided.makes_calls() {
         target.use_calls(GrpcConfig { kind: GrpcKind::Unary, message_gap_ns: None }).map_err(refused)?;
+    }
+    if let Some(options) = guided.messages() {
+        target.use_messages(options.clone());
     }
     Ok(target)
 }

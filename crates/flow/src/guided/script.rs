@@ -1,3 +1,4 @@
+use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{
@@ -88,7 +89,7 @@ impl AnswerReader for GuidedScript {
     }
 
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
-        if self.shared.plan.makes_calls {
+        if self.shared.plan.makes_calls() {
             let mut fields = FieldList::default();
             trailers.copy_fields(&mut fields);
             let read = &mut self.readings.get_mut(request).fields;
@@ -100,7 +101,8 @@ impl AnswerReader for GuidedScript {
         let reading = self.readings.get_mut(request);
         let user = reading.user;
         match ended.outcome {
-            Outcome::Response { status: Some(status) } => self.answered(request, user, status.get(), &ended),
+            // Messages have no status.
+            Outcome::Response { status } => self.answered(request, user, status.map_or(0, NonZeroU16::get), &ended),
             outcome => {
                 let (session, with) = self.session(user);
                 session.unanswered(with, outcome, (ended.start, ended.end));

@@ -31,4 +31,13 @@ impl MessageOptions {
             matching,
         }
     }
+
+    /// Returns the reason why a message cannot be sent in this framing, or its reply could not be matched.
+    pub fn refuses(&self, message: &[u8]) -> Option<String> {
+        let problem = self.framing.refuses(message);
+        problem.or_else(|| {
+            let is_lost = !self.matching.finds_key(message);
+            is_lost.then(|| format!("the message has nothing at --match {}", self.matching))
+        })
+    }
 }
