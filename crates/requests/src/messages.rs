@@ -125,8 +125,8 @@ pub fn prepare_message(
     let mut add = |location: &Location, row: &[Cow<'_, str>]| {
         let [target, samples] = &mut target_and_samples;
         let checked = |mut values| {
-            let message = parts.fill(row, &mut values).and_then(|message| check(options, &message).map(|()| message));
-            message.map_err(|problem| location.invalid(problem))
+            let message = parts.fill(row, &mut values).map_err(|problem| location.invalid(problem))?;
+            options.refuses(&message).map_or(Ok(message), |problem| Err(location.invalid(problem)))
         };
         let mut sized = |message: Vec<u8>| size.add(message.len(), location).map(|()| message);
         let first = target.len() as u64;
@@ -171,17 +171,6 @@ pub fn prepare_message(
     }
     let maker = FilledIn { parts, rows: kept, seed };
     Ok(messages.made_in_run(Arc::new(maker), &set(samples)?))
-}
-
-/// Checks that a message can be sent, and its reply matched.
-fn check(options: &MessageOptions, message: &[u8]) -> Result<(), String> {
-    if let Some(problem) = options.framing.refuses(message) {
-        return Err(problem);
-    }
-    if !options.finds_key(message) {
-        return Err(format!("the message has nothing at --match {}", options.matching));
-    }
-    Ok(())
 }
 
 /// Splits the texts of a message at their placeholders.

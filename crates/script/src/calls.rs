@@ -4,9 +4,9 @@ use mlua::{Lua, Table};
 use truetail_grpc::{CallMethod, Schema, answer_as_json};
 
 /// Adds the functions that make bodies and read them: `call_body` returns the body, or nil and the problem with its
-/// message, and `call_message` the JSON of an answer, or nil. Sessions make no calls without a schema.
-pub(crate) fn add_to(host: &Table, lua: &Lua, schema: Option<&Schema>) -> mlua::Result<()> {
-    let Some(schema) = schema.cloned() else { return Ok(()) };
+/// message, and `call_message` the JSON of an answer, or nil.
+pub(crate) fn add_to(host: &Table, lua: &Lua, schema: &Schema) -> mlua::Result<()> {
+    let schema = schema.clone();
     let of_read = schema.clone();
     let body = lua.create_function(move |lua, (name, message): (String, mlua::String)| {
         let body = method(&schema, &name).and_then(|method| method.body_of_json(&message.as_bytes()));

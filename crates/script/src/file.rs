@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use mlua::Table;
-use truetail_engine::RequestView;
+use truetail_engine::{MessageOptions, RequestView};
 use truetail_flow::SessionRows;
 use truetail_grpc::Schema;
 
@@ -93,6 +93,17 @@ pub struct SessionPlan {
     pub steps: Vec<String>,
     /// Rows of data.
     pub rows: Option<Arc<SessionRows>>,
-    /// Schema of their calls, if they call methods of gRPC.
-    pub calls: Option<Schema>,
+    /// What they ask with.
+    pub asks: SessionAsks,
+}
+
+/// What sessions ask with.
+#[derive(Clone, Debug)]
+pub enum SessionAsks {
+    /// Requests of HTTP.
+    Requests,
+    /// Calls of gRPC, with their schema.
+    Calls(Schema),
+    /// Messages on a channel.
+    Messages(Box<MessageOptions>),
 }

@@ -10,7 +10,7 @@ use truetail_model::time::Nanos;
 use truetail_run::EarlyEnd;
 
 use crate::error::ScriptError;
-use crate::file::SessionPlan;
+use crate::file::{SessionAsks, SessionPlan};
 use crate::sessions::{ASK, FAIL, SessionFunctions};
 use crate::shared::Shared;
 use crate::state::State;
@@ -26,8 +26,7 @@ pub(crate) struct LuaGuide {
     state: State,
     functions: SessionFunctions,
     rows: Option<Arc<SessionRows>>,
-    /// The requests are gRPC calls.
-    makes_calls: bool,
+    asks: SessionAsks,
     shared: Arc<Shared>,
     /// The open session of each user, with its number.
     under_way: Vec<Option<(u64, Thread)>>,
@@ -39,14 +38,7 @@ type Said = (Option<String>, Value, Value, Value, Value, Value, Value);
 impl LuaGuide {
     /// Takes over a state after `init`.
     pub(crate) fn new(state: State, functions: SessionFunctions, plan: &SessionPlan, shared: Arc<Shared>) -> LuaGuide {
-        LuaGuide {
-            state,
-            functions,
-            rows: plan.rows.clone(),
-            makes_calls: plan.calls.is_some(),
-            shared,
-            under_way: Vec::new(),
-        }
+        LuaGuide { state, functions, rows: plan.rows.clone(), asks: plan.asks.clone(), shared, under_way: Vec::new() }
     }
 
     fn start(&self, number: u64) -> Result<(Thread, Value), ScriptError> {
@@ -93,7 +85,10 @@ impl LuaGuide {
                     think: Nanos((think * 1e9).round() as u64),
                     method: text(method)?,
                     path: text(path)?,
-                    headers: self.state.described(self.headers(headers.as_table()))?,
+                    headers: match self.asks {
+                        SessionAsks::Messages(_) => Vec::new(),
+                        _ => self.state.described(self.headers(headers.as_table()))?,
+                    },
                     body: self.state.described(bytes(lua, body))?,
                 }))
             }
@@ -153,10 +148,10 @@ impl LuaGuide {
     fn answer(&self, answer: &GuidedAnswer<'_>) -> mlua::Result<(Value, Table, Option<mlua::String>, f64)> {
         let lua = &self.state.lua;
         let body = answer.is_whole.then(|| lua.create_string(answer.body)).transpose()?;
-        let of_call = GrpcStatus::of_recorded(answer.status).filter(|_| self.makes_calls);
-        let status = match of_call {
-            Some(status) => Value::String(lua.create_string(status.name())?),
-            None => Value::Integer(answer.status.into()),
+        let status = match (&self.asks, GrpcStatus::of_recorded(answer.status)) {
+            (SessionAsks::Messages(_), _) => Value::Nil,
+            (SessionAsks::Calls(_), Some(status)) => Value::String(lua.create_string(status.name())?),
+            (SessionAsks::Calls(_) | SessionAsks::Requests, _) => Value::Integer(answer.status.into()),
         };
         Ok((status, fields(lua, answer.fields)?, body, answer.response_time.as_secs_f64()))
     }

@@ -15,6 +15,7 @@
 //! | `worker` | the requests and answers of one worker, behind `engine::RequestMaker` |
 //! | `sessions`, `session.lua` | the functions for `session(s)`, and the names of its steps |
 //! | `calls` | messages of gRPC calls, from Lua values and back |
+//! | `messages` | messages on channels, and values of Redis |
 //! | `guide` | the sessions of one worker, behind `flow::Guide` |
 //! | `pieces` | the requests in the text that a script returned |
 //! | `summary` | the arguments of `done` |
@@ -30,6 +31,7 @@ mod calls;
 mod error;
 mod file;
 mod guide;
+mod messages;
 mod pieces;
 mod run;
 mod sessions;
@@ -40,7 +42,7 @@ mod thread;
 mod worker;
 
 pub use error::ScriptError;
-pub use file::{ScriptFile, ScriptTarget, SessionPlan};
+pub use file::{ScriptFile, ScriptTarget, SessionAsks, SessionPlan};
 pub use run::ScriptRun;
 pub use sessions::steps_of;
 pub use shared::Output;

@@ -135,7 +135,7 @@ fn load(
     let seed = file.seed.wrapping_add(u64::from(nth));
     let state = State::new(&StateOptions { file: file.name.clone(), allows_io: file.allows_io, seed, output })?;
     // All workers draw the numbers of sessions from one seed.
-    let functions = sessions.map(|plan| SessionFunctions::add_to(&state, file, plan.calls.as_ref())).transpose()?;
+    let functions = sessions.map(|plan| SessionFunctions::add_to(&state, file, &plan.asks)).transpose()?;
     if let (Some(functions), Some(plan)) = (&functions, sessions) {
         state.call::<()>(&functions.learn, plan.steps.clone())?;
     }

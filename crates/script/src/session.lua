@@ -1,7 +1,7 @@
 -- Run in each state of a script with session(s), before the script. The host gives functions and the words of its moves.
 local host = host
 local running, yield = coroutine.running, coroutine.yield
-local Session, Answer, Headers, OWNER, METHOD = {}, {}, {}, {}, {}
+local Session, Answer, Headers, OWNER, METHOD, REPLY = {}, {}, {}, {}, {}, {}
 local numbers, known = {}, ""
 Session.__index = Session
 
@@ -44,11 +44,25 @@ local function send(s, step, method, path, body, headers)
   return setmetatable(answer, Answer)
 end
 
+-- Refuses a function of another protocol.
+local function refuse_unless(is_there, wanted)
+  if is_there then
+    return
+  end
+  local help = "the URL is one of HTTP, so a session makes requests; write s:get(\"/\")"
+  if host.call_body then
+    help = "the URL begins with grpc, so a session makes calls; write s:call(\"package.Service/Method\", { … })"
+  elseif host.redis_command then
+    help = "the URL begins with redis, so a session sends commands; write s:command(\"GET\", \"key\")"
+  elseif host.refused_message then
+    help = "the URL is that of a channel, so a session sends messages; write s:send(\"…\")"
+  end
+  error(wanted .. help, 3)
+end
+
 local function ask(s, method, path, body, headers)
   own(s)
-  if host.call_body then
-    error("the URL begins with grpc, so a session makes calls; write s:call(\"package.Service/Method\", { … })", 3)
-  end
+  refuse_unless(not host.call_body and not host.redis_command and not host.refused_message, "")
   if type(method) ~= "string" or type(path) ~= "string" then
     error("the path is a " .. type(path) .. ", and must be a string, such as \"/items\"", 2)
   end
@@ -89,9 +103,7 @@ end
 
 function Session:call(method, message, metadata)
   own(self)
-  if not host.call_body then
-    error("calls need a URL with grpc:// or grpcs://", 2)
-  end
+  refuse_unless(host.call_body, "calls need a URL with grpc:// or grpcs://; ")
   if type(method) ~= "string" then
     error("the method is a " .. type(method) .. ", and must be a string, such as \"shop.Cart/Add\"", 2)
   end
@@ -105,6 +117,34 @@ function Session:call(method, message, metadata)
   end
   local answer = send(self, self.named or step_named(method), "POST", "/" .. method, body, metadata)
   answer[METHOD] = method
+  return answer
+end
+
+function Session:send(message)
+  own(self)
+  refuse_unless(host.refused_message, "messages need a URL with ws://, wss://, tcp:// or tls://; ")
+  if type(message) ~= "string" and type(message) ~= "number" then
+    error("the message is a " .. type(message) .. ", and must be a string; json.encode(value) makes one", 2)
+  end
+  local problem = host.refused_message(message)
+  if problem then
+    error(problem, 2)
+  end
+  return send(self, self.named or step_named("send"), "", "", message)
+end
+
+function Session:command(...)
+  own(self)
+  refuse_unless(host.redis_command, "commands need a URL with redis:// or rediss://; ")
+  local words = { ... }
+  for nth = 1, math.max(select("#", ...), 1) do
+    local word = words[nth]
+    if type(word) ~= "string" and type(word) ~= "number" then
+      error("word " .. nth .. " of the command is a " .. type(word) .. ", and must be a string or a number", 2)
+    end
+  end
+  local answer = send(self, self.named or step_named(tostring(words[1])), "", "", host.redis_command(...))
+  answer[REPLY] = true
   return answer
 end
 
@@ -169,6 +209,13 @@ function Answer.__index(answer, key)
     local value = host.decode(text)
     rawset(answer, "message", value)
     return value
+  end
+  if (key == "value" or key == "error") and rawget(answer, REPLY) then
+    answer[REPLY] = nil
+    local value, problem = host.redis_value(answer.body)
+    rawset(answer, "value", value)
+    rawset(answer, "error", problem)
+    return rawget(answer, key)
   end
   if key == "body" then
     if running() == rawget(answer, OWNER) then

@@ -2,14 +2,13 @@
 
 use mlua::{Function, Lua, LuaSerdeExt, Table, Value};
 use truetail_flow::MAX_BODY_BYTES;
-use truetail_grpc::Schema;
 use truetail_model::random::{Numbered, mix64};
 
-use crate::calls;
 use crate::error::ScriptError;
-use crate::file::{ScriptFile, ScriptTarget};
+use crate::file::{ScriptFile, ScriptTarget, SessionAsks};
 use crate::shared::Output;
 use crate::state::{State, StateOptions};
+use crate::{calls, messages};
 
 /// First value of a coroutine that wants a request sent.
 pub(crate) const ASK: &str = "truetail.ask";
@@ -42,15 +41,19 @@ impl SessionFunctions {
     pub(crate) fn add_to(
         state: &State,
         file: &ScriptFile,
-        calls: Option<&Schema>,
+        asks: &SessionAsks,
     ) -> Result<SessionFunctions, ScriptError> {
-        state.described(prepare(&state.lua, file, calls))
+        state.described(prepare(&state.lua, file, asks))
     }
 }
 
-fn prepare(lua: &Lua, file: &ScriptFile, schema: Option<&Schema>) -> mlua::Result<SessionFunctions> {
+fn prepare(lua: &Lua, file: &ScriptFile, asks: &SessionAsks) -> mlua::Result<SessionFunctions> {
     let host = lua.create_table()?;
-    calls::add_to(&host, lua, schema)?;
+    match asks {
+        SessionAsks::Requests => {}
+        SessionAsks::Calls(schema) => calls::add_to(&host, lua, schema)?,
+        SessionAsks::Messages(options) => messages::add_to(&host, lua, options)?,
+    }
     host.set("ASK", ASK)?;
     host.set("FAIL", FAIL)?;
     let limit = MAX_BODY_BYTES >> 20;
@@ -120,8 +123,7 @@ fn is_bounded(value: &Value, levels: u32, values: &mut u32) -> mlua::Result<bool
     Ok(true)
 }
 
-/// Returns the names of the steps if a script defines `session(s)`; `None` if it makes single requests. With a schema,
-/// its sessions call methods of gRPC.
+/// Returns the names of the steps if a script defines `session(s)`; `None` if it makes single requests.
 ///
 /// # Errors
 /// The script fails, has `session` and another function that makes requests or waits, or names no steps. The schema
@@ -129,7 +131,7 @@ fn is_bounded(value: &Value, levels: u32, values: &mut u32) -> mlua::Result<bool
 pub fn steps_of(
     file: &ScriptFile,
     target: &ScriptTarget,
-    schema: Option<&Schema>,
+    asks: &SessionAsks,
 ) -> Result<Option<Vec<String>>, ScriptError> {
     // Most scripts of wrk have no such word, and need not be run once more.
     if !file.code.windows(7).any(|word| word == b"session") {
@@ -138,7 +140,7 @@ pub fn steps_of(
     let output = Output::new(|_| ());
     let options = StateOptions { file: file.name.clone(), allows_io: file.allows_io, seed: file.seed, output };
     let state = State::new(&options)?;
-    SessionFunctions::add_to(&state, file, schema)?;
+    SessionFunctions::add_to(&state, file, asks)?;
     state.described(target.describe_to(&state))?;
     state.load(&file.code)?;
     if state.function("session").is_none() {
@@ -160,9 +162,10 @@ pub fn steps_of(
              as steps = { \"login\", \"GET /items\" }",
         ));
     };
-    let methods = names.iter().filter(|name| name.contains('/'));
-    for (schema, name) in schema.into_iter().flat_map(|schema| methods.clone().map(move |name| (schema, name))) {
-        calls::method(schema, name).map_err(|problem| state.error(&format!("steps: {problem}")))?;
+    if let SessionAsks::Calls(schema) = asks {
+        for name in names.iter().filter(|name| name.contains('/')) {
+            calls::method(schema, name).map_err(|problem| state.error(&format!("steps: {problem}")))?;
+        }
     }
     Ok(Some(names))
 }

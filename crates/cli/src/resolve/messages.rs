@@ -54,30 +54,15 @@ pub(crate) fn notes(args: &RunArgs) -> Option<String> {
 /// # Errors
 /// If the URL, the options or the rows are not valid, or the host does not resolve.
 pub(crate) fn target(args: &RunArgs) -> Result<Target> {
-    refuse_http(args)?;
-    let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
-    if !channel.is_websocket() && !args.header.is_empty() {
-        return Err(usage_error("--header is for HTTP and ws:// URLs, and this channel has no headers"));
-    }
+    let channel = channel(args)?;
     let (framing, content) = match (channel.is_redis(), channel.is_websocket()) {
         (true, _) => command(args)?,
         (_, true) => (websocket_framing(args)?, content(args)?),
         _ => (framing(args)?, content(args)?),
     };
-    let matching = matching(args)?;
-    if matches!(matching, Matching::Fix(_)) && framing != Framing::Fix {
-        return Err(usage_error("--match fix:TAG compares fields of FIX; add --framing fix"));
-    }
-    if framing == Framing::Fix && matches!(matching, Matching::Json(_) | Matching::Bytes { .. }) {
-        return Err(usage_error(
-            "--match: a message of FIX gets fields when it is sent, so only its fields can be compared; use --match fix:TAG",
-        ));
-    }
-    let hello = exchange(args.messages.hello.as_deref(), &framing, None)?;
-    let subscription = exchange(args.messages.subscribe.as_deref(), &framing, None)?;
-    refuse_unclear_pushes(args, &channel, &[&hello, &subscription])?;
-    let opening = opening(args, &channel)?;
-    let options = MessageOptions { opening, hello, subscription, ..MessageOptions::new(framing, matching) };
+    let options = options(args, &channel, framing)?;
+    refuse_checks_without_replies(args, &options.matching)?;
+    refuse_unclear_pushes(args, &channel, &[&options.hello, &options.subscription])?;
     let source = if channel.is_redis() { "--command" } else { "--data" };
     let url = channel.origin.to_string();
     let spec = MessageSpec { location: Location::named(source), url, content, encoder: None };
@@ -90,10 +75,15 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
 /// If there are no replies, and checks of them.
 pub(super) fn matching(args: &RunArgs) -> Result<Matching> {
     let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
-    if matching == Matching::None && !args.checks.checks.is_empty() {
+    refuse_checks_without_replies(args, &matching)?;
+    Ok(matching)
+}
+
+fn refuse_checks_without_replies(args: &RunArgs, matching: &Matching) -> Result<()> {
+    if *matching == Matching::None && !args.checks.checks.is_empty() {
         return Err(usage_error("--check looks into replies, and with --match none there are none"));
     }
-    Ok(matching)
+    Ok(())
 }
 
 /// Returns the target of prepared messages.
@@ -108,6 +98,62 @@ pub(super) fn prepared(args: &RunArgs, spec: &MessageSpec, options: MessageOptio
     target.use_messages(options);
     refuse_unknown_delays(args, &target)?;
     Ok(target)
+}
+
+/// Returns the channel of sessions whose messages a script makes, and its options.
+///
+/// # Errors
+/// If the URL or the options are not valid, or an option says what is sent or asks for pushes.
+pub(crate) fn of_sessions(args: &RunArgs) -> Result<(ChannelUrl, MessageOptions)> {
+    let pushes = "a session waits for replies, and reads no pushes";
+    let sent = "session(s) says what is sent; write it there";
+    let messages = &args.messages;
+    let given = [
+        ("--data-hex", messages.data_hex.is_some(), sent),
+        ("--command", messages.redis_command.is_some(), sent),
+        ("--subscribe", messages.subscribe.is_some(), pushes),
+        ("--stamp", messages.stamp.is_some(), pushes),
+        ("--stamp-unit", messages.stamp_unit.is_some(), pushes),
+        ("--clock-bound", messages.clock_bound.is_some(), pushes),
+    ];
+    if let Some((option, _, help)) = given.iter().find(|(_, given, _)| *given) {
+        return Err(usage_error(format!("--script with session(s) and {option} contradict each other: {help}")));
+    }
+    let channel = channel(args)?;
+    let framing = match (channel.is_redis(), channel.is_websocket()) {
+        (true, _) => redis_framing(args)?,
+        (_, true) => websocket_framing(args)?,
+        _ => framing(args)?,
+    };
+    let options = options(args, &channel, framing)?;
+    Ok((channel, options))
+}
+
+/// Returns the channel of the URL.
+fn channel(args: &RunArgs) -> Result<ChannelUrl> {
+    refuse_http(args)?;
+    let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
+    if !channel.is_websocket() && !args.header.is_empty() {
+        return Err(usage_error("--header is for HTTP and ws:// URLs, and this channel has no headers"));
+    }
+    Ok(channel)
+}
+
+/// Returns the opening of a channel, its framing, and the rule by which replies find their messages.
+fn options(args: &RunArgs, channel: &ChannelUrl, framing: Framing) -> Result<MessageOptions> {
+    let matching = args.messages.matching.clone().unwrap_or(Matching::Order);
+    if matches!(matching, Matching::Fix(_)) && framing != Framing::Fix {
+        return Err(usage_error("--match fix:TAG compares fields of FIX; add --framing fix"));
+    }
+    if framing == Framing::Fix && matches!(matching, Matching::Json(_) | Matching::Bytes { .. }) {
+        return Err(usage_error(
+            "--match: a message of FIX gets fields when it is sent, so only its fields can be compared; use --match fix:TAG",
+        ));
+    }
+    let hello = exchange(args.messages.hello.as_deref(), &framing, None)?;
+    let subscription = exchange(args.messages.subscribe.as_deref(), &framing, None)?;
+    let opening = opening(args, channel)?;
+    Ok(MessageOptions { opening, hello, subscription, ..MessageOptions::new(framing, matching) })
 }
 
 /// Refuses options that are about HTTP.
@@ -134,6 +180,17 @@ pub(super) fn refuse_http(args: &RunArgs) -> Result<()> {
 }
 
 fn command(args: &RunArgs) -> Result<(Framing, MessageContent)> {
+    let framing = redis_framing(args)?;
+    let text = args.messages.redis_command.as_deref().unwrap_or_default();
+    let words = split_into_bytes(text).map_err(|error| usage_error(format!("--command: {error}")))?;
+    if words.is_empty() {
+        return Err(usage_error("a redis URL needs a command; add --command 'GET key'"));
+    }
+    Ok((framing, MessageContent::Command(words)))
+}
+
+/// Returns the framing of Redis, after refusing what Redis sets.
+fn redis_framing(args: &RunArgs) -> Result<Framing> {
     let others = [
         ("--framing", args.messages.framing.is_some()),
         ("--data", args.data.is_some()),
@@ -148,12 +205,7 @@ fn command(args: &RunArgs) -> Result<(Framing, MessageContent)> {
     if args.messages.matching.as_ref().is_some_and(|matching| *matching != Matching::Order) {
         return Err(usage_error("--match is not for redis, whose replies come in order"));
     }
-    let text = args.messages.redis_command.as_deref().unwrap_or_default();
-    let words = split_into_bytes(text).map_err(|error| usage_error(format!("--command: {error}")))?;
-    if words.is_empty() {
-        return Err(usage_error("a redis URL needs a command; add --command 'GET key'"));
-    }
-    Ok((Framing::Redis, MessageContent::Command(words)))
+    Ok(Framing::Redis)
 }
 
 /// Lets pushes be read as streams, if there is a subscription.

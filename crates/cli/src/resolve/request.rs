@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use truetail_engine::{
-    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
+    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, Target, TargetError, credentials_in,
     without_credentials,
 };
 use truetail_flow::{Flows, GuidedPlan};
@@ -105,7 +105,7 @@ fn closing(args: &RunArgs) -> &'static [String] {
 /// If a host does not resolve.
 pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     let origins = flows.origins().cloned().collect();
-    for_sessions(args, PreparedRequests { requests: flows.requests(), origins }, flows.makes_calls())
+    for_sessions(args, PreparedRequests { requests: flows.requests(), origins }, flows.makes_calls(), None)
 }
 
 /// Returns the target of sessions that a script leads.
@@ -114,16 +114,25 @@ pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
 /// If the host does not resolve.
 pub(crate) fn for_guided(args: &RunArgs, guided: &GuidedPlan) -> Result<Target> {
     let origins = guided.origins().cloned().collect();
-    for_sessions(args, PreparedRequests { requests: guided.requests(), origins }, guided.makes_calls())
+    let ask = PreparedRequests { requests: guided.requests(), origins };
+    for_sessions(args, ask, guided.makes_calls(), guided.messages())
 }
 
-fn for_sessions(args: &RunArgs, ask: PreparedRequests, makes_calls: bool) -> Result<Target> {
-    if !makes_calls {
+fn for_sessions(
+    args: &RunArgs,
+    ask: PreparedRequests,
+    makes_calls: bool,
+    messages: Option<&MessageOptions>,
+) -> Result<Target> {
+    if !makes_calls && messages.is_none() {
         refuse_contradictions_of_http2(args)?;
     }
     let mut target = target_of(args, ask)?;
     if makes_calls {
         target.use_calls(GrpcConfig { kind: GrpcKind::Unary, message_gap_ns: None }).map_err(refused)?;
+    }
+    if let Some(options) = messages {
+        target.use_messages(options.clone());
     }
     Ok(target)
 }

@@ -3,16 +3,16 @@
 use std::mem;
 use std::sync::Arc;
 
-use truetail_engine::{Method, Request};
-use truetail_flow::GuidedPlan;
+use truetail_engine::{Framing, Method, Origin, Request};
+use truetail_flow::{GuidedPlan, PlanError};
 use truetail_grpc::{GrpcUrl, Schema};
 use truetail_requests::basic_authorization;
-use truetail_script::{ScriptError, ScriptFile, ScriptTarget, SessionPlan, steps_of};
+use truetail_script::{ScriptError, ScriptFile, ScriptTarget, SessionAsks, SessionPlan, steps_of};
 
 use crate::args::run::{ModelName, RunArgs, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
-use crate::resolve::{flow, grpc, grpc_schema, input, rows};
+use crate::resolve::{flow, grpc, grpc_schema, input, messages, rows};
 
 /// A script before the run.
 #[derive(Debug)]
@@ -45,12 +45,13 @@ impl ReadScript {
             allows_io: args.script.script_allow.is_some(),
             seed: args.seed.unwrap_or(DEFAULT_SEED),
         };
-        refuse_other_protocols(args)?;
         let sessions = sessions(args, &file)?;
         match &sessions {
             Some(sessions) => {
                 args.model = Some(ModelName::PartlyOpen);
                 args.session_length = Some(sessions.plan.steps.len() as u32);
+                // A channel belongs to its session.
+                args.connection_per_session |= sessions.guided.messages().is_some();
             }
             None => refuse_for_requests(args)?,
         }
@@ -75,6 +76,9 @@ pub(super) fn failed(error: ScriptError) -> CliError {
 }
 
 fn sessions(args: &RunArgs, file: &ScriptFile) -> Result<Option<ScriptedSessions>> {
+    if messages::are_meant(args) {
+        return of_messages(args, file).map(Some);
+    }
     let Some(url) = &args.url else { return Ok(None) };
     let calls = schema(args, file)?;
     let url = match &calls {
@@ -82,35 +86,67 @@ fn sessions(args: &RunArgs, file: &ScriptFile) -> Result<Option<ScriptedSessions
         None if url.contains("://") => url.clone(),
         None => format!("http://{url}"),
     };
-    let calls = calls.map(|(_, schema)| schema);
+    let asks = calls.map_or(SessionAsks::Requests, |(_, schema)| SessionAsks::Calls(schema));
+    let makes_calls = matches!(asks, SessionAsks::Calls(_));
     let Ok(first) = Request::new(Method::Get, &url, &[], Vec::new()) else { return Ok(None) };
-    let origin = first.origin();
     let target = ScriptTarget {
         url: url.clone(),
-        scheme: origin.scheme.clone(),
-        host: origin.host.clone(),
-        port: origin.port,
-        names_port: !origin.has_default_port(),
         method: "GET".to_owned(),
         path: "/".to_owned(),
-        headers: headers(args, calls.is_some()),
-        ..ScriptTarget::default()
+        headers: headers(args, makes_calls),
+        ..at_origin(&first.origin())
     };
-    let Some(steps) = steps_of(file, &target, calls.as_ref()).map_err(failed)? else {
-        return match calls {
-            Some(_) => Err(usage_error(format!(
-                "--script {}: over gRPC a script leads sessions; define session(s), with s:call(\"package.Service/Method\", {{ … }})",
-                file.name
-            ))),
-            None => Ok(None),
+    let Some(steps) = steps_of(file, &target, &asks).map_err(failed)? else {
+        return match asks {
+            SessionAsks::Requests => Ok(None),
+            _ => Err(needs_session(file, "gRPC", "s:call(\"package.Service/Method\", { … })")),
         };
     };
     refuse_for_sessions(args)?;
     let guided = GuidedPlan::new(&file.name, &[url], &steps, flow::version(args));
-    let guided = guided.map_err(|error| usage_error(format!("--script {}: {error}", file.name)))?;
-    let guided = if calls.is_some() { guided.with_calls() } else { guided };
+    let guided = guided.map_err(|error| wrong_plan(file, &error))?;
+    let guided = if makes_calls { guided.with_calls() } else { guided };
     let rows = rows::for_script(args)?.map(Arc::new);
-    Ok(Some(ScriptedSessions { guided, plan: SessionPlan { steps, rows, calls }, target }))
+    Ok(Some(ScriptedSessions { guided, plan: SessionPlan { steps, rows, asks }, target }))
+}
+
+/// Returns the sessions of a script on the URL of channels.
+fn of_messages(args: &RunArgs, file: &ScriptFile) -> Result<ScriptedSessions> {
+    refuse_for_sessions(args)?;
+    let (channel, options) = messages::of_sessions(args)?;
+    let origin = channel.origin;
+    let target = ScriptTarget { url: origin.to_string(), path: channel.path, ..at_origin(&origin) };
+    let asks = SessionAsks::Messages(Box::new(options.clone()));
+    let Some(steps) = steps_of(file, &target, &asks).map_err(failed)? else {
+        let example = if options.framing == Framing::Redis { "s:command(\"GET\", \"key\")" } else { "s:send(\"…\")" };
+        return Err(needs_session(file, &format!("{}://", origin.scheme), example));
+    };
+    let guided = GuidedPlan::of_messages(&file.name, origin, &steps, options);
+    let guided = guided.map_err(|error| wrong_plan(file, &error))?;
+    let rows = rows::for_script(args)?.map(Arc::new);
+    Ok(ScriptedSessions { guided, plan: SessionPlan { steps, rows, asks }, target })
+}
+
+/// Returns the values of `wrk` that an origin sets.
+fn at_origin(origin: &Origin) -> ScriptTarget {
+    ScriptTarget {
+        scheme: origin.scheme.clone(),
+        host: origin.host.clone(),
+        port: origin.port,
+        names_port: !origin.has_default_port(),
+        ..ScriptTarget::default()
+    }
+}
+
+fn needs_session(file: &ScriptFile, over: &str, example: &str) -> CliError {
+    usage_error(format!(
+        "--script {}: over {over} a script leads sessions; define session(s), with {example}",
+        file.name
+    ))
+}
+
+fn wrong_plan(file: &ScriptFile, error: &PlanError) -> CliError {
+    usage_error(format!("--script {}: {error}", file.name))
 }
 
 /// Returns the origin in HTTP and the schema, if the URL is one of gRPC. The script names the methods.
@@ -138,17 +174,6 @@ fn headers(args: &RunArgs, are_calls: bool) -> Vec<(String, String)> {
     lines
         .filter_map(|line| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned())))
         .collect()
-}
-
-fn refuse_other_protocols(args: &RunArgs) -> Result<()> {
-    match args.url.as_deref().and_then(|url| url.split_once("://")) {
-        Some((scheme, _)) if !["http", "https", "grpc", "grpcs"].contains(&scheme.to_ascii_lowercase().as_str()) => {
-            Err(usage_error(format!(
-                "--script makes requests of HTTP or calls of gRPC, and the URL begins with {scheme}://"
-            )))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Refuses options that a script with `request` cannot follow.

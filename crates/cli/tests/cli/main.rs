@@ -60,6 +60,8 @@ mod script;
 #[cfg(feature = "script")]
 mod script_calls;
 #[cfg(feature = "script")]
+mod script_messages;
+#[cfg(feature = "script")]
 mod script_sessions;
 mod serve;
 mod server_timing;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Starts a server that handles each connection by `serve`. Returns its host and port.
-fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
+pub(super) fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let place = listener.local_addr().expect("an address").to_string();
     thread::spawn(move || {
@@ -24,7 +24,7 @@ fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> St
 }
 
 /// Reads a command for Redis, and returns its words.
-fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
+pub(super) fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
     let mut line = || {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|length| *length > 0)?;

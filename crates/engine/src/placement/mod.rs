@@ -44,6 +44,17 @@ pub(crate) trait Placement<P: Protocol>: Debug + Sized {
         self.choose(pool, request, now)
     }
 
+    /// Returns true if sessions do not share connections.
+    fn is_per_session(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the session of this request had its connection to the origin, and has lost it.
+    fn has_lost(&self, pool: &mut Connections<P>, request: Requester) -> bool {
+        let _ = (pool, request);
+        false
+    }
+
     /// Returns true if another connection to this origin may be opened.
     fn may_open(&self, origin: u32) -> bool {
         let _ = origin;

@@ -3,8 +3,8 @@
 use truetail_model::time::Timestamp;
 
 use super::{Connections, Placement, Requester, has_room};
-use crate::connection::Token;
-use crate::protocol::Protocol;
+use crate::connection::{Connection, Phase, Token};
+use crate::protocol::{Conversation, Protocol};
 
 /// The connection of each session to each origin, by user, and the connections whose sessions are over.
 #[derive(Debug)]
@@ -19,6 +19,10 @@ impl PerSession {
     fn place(&self, request: Requester) -> usize {
         request.user as usize * self.origins + request.origin as usize
     }
+
+    fn own(&self, request: Requester) -> Option<Token> {
+        self.by_user.get(self.place(request)).copied().flatten()
+    }
 }
 
 impl<P: Protocol> Placement<P> for PerSession {
@@ -29,9 +33,20 @@ impl<P: Protocol> Placement<P> for PerSession {
 
     /// Returns the user's own connection to the origin, if it can take a request.
     fn choose(&mut self, pool: &mut Connections<P>, request: Requester, _: Timestamp) -> Option<u32> {
-        let token = self.by_user.get(self.place(request)).copied().flatten()?;
+        let token = self.own(request)?;
         pool.find(token)?;
         has_room::<P>(pool, token.slot()).then_some(token.slot())
+    }
+
+    fn is_per_session(&self) -> bool {
+        true
+    }
+
+    fn has_lost(&self, pool: &mut Connections<P>, request: Requester) -> bool {
+        let is_usable = |connection: &mut Connection<P::Conversation>| {
+            connection.phase == Phase::Open && !connection.conversation.is_closing()
+        };
+        self.own(request).is_some_and(|token| !pool.find(token).is_some_and(is_usable))
     }
 
     /// Assigns a new connection to its user. The previous connection, if any, is left.

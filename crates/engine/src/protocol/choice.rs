@@ -48,6 +48,7 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
         WireProtocol::Calls(_) => HttpVersion::Http2,
         WireProtocol::Messages(messages) => {
             let messages = Messages::new(requests, messages.clone(), options.measured_from);
+            let messages = if options.is_made_in_run { messages.made_in_run() } else { messages };
             return placed::<_, SharedOut, _>(options, messages, then);
         }
     };

@@ -45,6 +45,11 @@ pub(crate) trait Protocol: Debug + Sized {
         false
     }
 
+    /// Returns true if a connection has state of its session, such as a login, so that no other one can replace it.
+    fn has_session_state(&self) -> bool {
+        false
+    }
+
     /// Returns the ALPN protocol that the server must have agreed to over TLS, and the cause of the failure if it did
     /// not.
     fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {

@@ -143,6 +143,11 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         self.placement.choose(&mut self.pool, requester, now)
     }
 
+    /// Returns true if the session of this request had its connection to the origin, and has lost it.
+    pub(super) fn has_lost(&mut self, requester: Requester) -> bool {
+        self.placement.has_lost(&mut self.pool, requester)
+    }
+
     /// Returns the open connection for a request whose own was lost before it was sent.
     pub(super) fn choose_again(&mut self, requester: Requester, now: Timestamp) -> Option<u32> {
         self.placement.choose_again(&mut self.pool, requester, now)

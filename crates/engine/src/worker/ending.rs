@@ -80,10 +80,11 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 }
             };
         }
+        let may_move = !self.sessions_keep_connections();
         let exchange = self.in_flight.get(tag);
         // A request that opened its connection is not sent again. Otherwise a server that goes away from each
         // connection would be asked forever.
-        if retry != Retry::No && !exchange.has_opened() {
+        if retry != Retry::No && may_move && !exchange.has_opened() {
             self.connections.streams.sent_again += u64::from(retry == Retry::Unprocessed);
             return self.unassign(tag);
         }

@@ -1,8 +1,10 @@
 //! Choice of a connection for each request: an open one, a new one, or none yet.
 
+use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
 use super::Worker;
+use super::clock::CompletionTime;
 use crate::placement::{Placement, Requester};
 use crate::protocol::{Beginning, Conversation, Protocol, Tag};
 use crate::worker_instant::WorkerInstant;
@@ -18,6 +20,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let origin = requester.origin;
         match self.connections.choose(requester, now) {
             Some(slot) => self.begin_on(slot, tag, now),
+            None if self.sessions_keep_connections() && self.connections.has_lost(requester) => {
+                self.end(tag, CompletionTime::read_at(now), Outcome::Reset(Cause::ClosedBeforeAnswer), 0);
+            }
             None if self.connections.may_open(origin) => self.open_connection(tag, now),
             // Happens if another origin has room, or if a lost connection had more unsent requests than the other
             // connections have room for.
@@ -27,6 +32,11 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 self.update_cap(now);
             }
         }
+    }
+
+    /// Returns true if a session ends with its connection, because no other one can replace it.
+    pub(super) fn sessions_keep_connections(&self) -> bool {
+        self.protocol.has_session_state() && self.connections.placement.is_per_session()
     }
 
     /// Begins a request on an open connection, and sends it at once or together with all other due requests.

@@ -63,20 +63,20 @@ pub struct GuidedRequest {
     pub step: u32,
     /// The planned think time before it. It must be zero for the first request, which it would only delay.
     pub think: Nanos,
-    /// Its method.
+    /// Its method. Messages leave it out, with path and headers.
     pub method: String,
     /// Path and query, from the first slash, at the first origin; or a URL of any origin.
     pub path: String,
     /// Name and value of its header fields.
     pub headers: Vec<(String, String)>,
-    /// Its body.
+    /// Its body, or the message as its framing takes it: for Redis a [`redis_command`](truetail_engine::redis_command).
     pub body: Vec<u8>,
 }
 
 /// The answer to a request of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct GuidedAnswer<'a> {
-    /// HTTP status, or the recorded status of a call.
+    /// HTTP status, or the recorded status of a call; 0 for a message.
     pub status: u16,
     /// The version of HTTP: `1.0`, `1.1` or `2`.
     pub version: &'static str,

@@ -1,5 +1,6 @@
-use truetail_engine::{HttpVersion, Method, Origin, Request, RequestSet, TargetRequests};
+use truetail_engine::{HttpVersion, MessageOptions, Method, Origin, Request, RequestSet, TargetRequests};
 use truetail_run::ANY_METHOD;
+use url::Url;
 
 use crate::course::SessionStart;
 use crate::itinerary::{Itinerary, ItineraryStep};
@@ -11,9 +12,17 @@ pub struct GuidedPlan {
     name: String,
     steps: Vec<String>,
     pub(super) origins: Origins,
-    pub(super) is_http2: bool,
-    /// The requests are gRPC calls.
-    pub(super) makes_calls: bool,
+    pub(super) asks: Asks,
+}
+
+/// The kind of the requests of sessions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Asks {
+    Http(HttpVersion),
+    /// gRPC calls over HTTP/2.
+    Calls,
+    /// Messages on the channel of the session.
+    Messages(Box<MessageOptions>),
 }
 
 impl GuidedPlan {
@@ -35,19 +44,36 @@ impl GuidedPlan {
             return Err(PlanError::Origin("none given; write one such as 'http://127.0.0.1:8080'".to_owned()));
         }
         check(steps).map_err(PlanError::Steps)?;
+        Ok(GuidedPlan { name: name.to_owned(), steps: steps.to_vec(), origins: of_urls, asks: Asks::Http(version) })
+    }
+
+    /// Plans sessions that send messages, each session on its channel to `origin`. Answers have no status and no
+    /// header fields, and requests only a step, a think time and a body: a message that `options` does not refuse.
+    ///
+    /// # Errors
+    /// An origin or a step is invalid.
+    pub fn of_messages(
+        name: &str,
+        origin: Origin,
+        steps: &[String],
+        options: MessageOptions,
+    ) -> Result<GuidedPlan, PlanError> {
+        check(steps).map_err(PlanError::Steps)?;
+        let root = Url::parse(&origin.to_string()).map_err(|error| PlanError::Origin(error.to_string()))?;
+        let mut origins = Origins::default();
+        origins.add(FlowOrigin::new(origin, root));
         Ok(GuidedPlan {
             name: name.to_owned(),
             steps: steps.to_vec(),
-            origins: of_urls,
-            is_http2: version == HttpVersion::Http2,
-            makes_calls: false,
+            origins,
+            asks: Asks::Messages(Box::new(options)),
         })
     }
 
     /// Makes gRPC calls over HTTP/2 from now on. The status of an answer is the recorded status of its call, and its
     /// trailers follow its header fields.
     pub fn with_calls(self) -> GuidedPlan {
-        GuidedPlan { is_http2: true, makes_calls: true, ..self }
+        GuidedPlan { asks: Asks::Calls, ..self }
     }
 
     /// Returns the origins of the requests by number, at least one.
@@ -62,16 +88,25 @@ impl GuidedPlan {
 
     /// Returns true if the requests are gRPC calls.
     pub fn makes_calls(&self) -> bool {
-        self.makes_calls
+        self.asks == Asks::Calls
+    }
+
+    /// Returns the options of the messages, if the requests are messages.
+    pub fn messages(&self) -> Option<&MessageOptions> {
+        if let Asks::Messages(options) = &self.asks { Some(options) } else { None }
     }
 
     /// Returns the targets of a run, one per step. The requests are only known during the run.
     pub fn requests(&self) -> RequestSet {
         // HTTP/2 takes the fields of the first request as typical for all requests.
-        let root = &self.origins.get(0).root;
+        let FlowOrigin { root, origin, .. } = self.origins.get(0);
         let first = Request::new(Method::Get, root.as_str(), &[], Vec::new()).map(|first| first.parts());
         let first = first.unwrap_or_default();
-        let shown = if self.makes_calls { root.as_str().replacen("http", "grpc", 1) } else { root.to_string() };
+        let shown = match &self.asks {
+            Asks::Http(_) => root.to_string(),
+            Asks::Calls => root.as_str().replacen("http", "grpc", 1),
+            Asks::Messages(_) => origin.to_string(),
+        };
         let of_step = |(nth, name): (usize, &String)| {
             let method = Method::Other(ANY_METHOD.to_owned());
             let mut target = TargetRequests::new(method, shown.clone(), 1).named(name.clone());

@@ -3,12 +3,14 @@
 use std::sync::LazyLock;
 
 use truetail_engine::{
-    Method, Request, RequestParts, contradicts_framing, is_allowed_in_http2, is_header_value, without_credentials,
+    HttpVersion, Method, Request, RequestParts, contradicts_framing, is_allowed_in_http2, is_header_value,
+    without_credentials,
 };
 use truetail_model::time::Timestamp;
 use url::{Position, Url};
 
 use super::guide::GuidedRequest;
+use super::plan::Asks;
 use crate::cookies::CookieJar;
 use crate::origins::Origins;
 use crate::request::{is_name, write_jar};
@@ -20,8 +22,7 @@ static NOT_IN_CALLS: LazyLock<[String; 2]> = LazyLock::new(|| ["accept", "conten
 #[derive(Debug)]
 pub(super) struct Maker<'a> {
     pub(super) origins: &'a Origins,
-    pub(super) is_http2: bool,
-    pub(super) makes_calls: bool,
+    pub(super) asks: &'a Asks,
     pub(super) jar: &'a CookieJar,
     /// Its due time.
     pub(super) due: Timestamp,
@@ -32,7 +33,7 @@ pub(super) struct Maker<'a> {
 pub(super) struct Made {
     pub(super) request: RequestParts,
     pub(super) origin: u32,
-    /// Its path and query as they are sent.
+    /// Its path and query as they are sent; empty for a message.
     pub(super) target: String,
 }
 
@@ -42,12 +43,18 @@ impl Maker<'_> {
     /// # Errors
     /// The request is invalid; the error says why.
     pub(super) fn make(&self, asked: GuidedRequest) -> Result<Made, String> {
+        if let Asks::Messages(_) = self.asks {
+            return Ok(Made { request: RequestParts::message(asked.body), origin: 0, target: String::new() });
+        }
         let (url, origin) = self.locate(&asked.path)?;
         let method: Method = asked.method.parse().map_err(|error| format!("{error}"))?;
         let target = url[Position::BeforePath..Position::AfterQuery].to_owned();
         let headers = self.headers(&asked.headers, origin, &target)?;
         let request = Request::new(method, url.as_str(), &headers, asked.body).map_err(|error| error.to_string())?;
-        let request = if self.makes_calls { request.without_default_headers(&*NOT_IN_CALLS) } else { request };
+        let request = match self.asks {
+            Asks::Calls => request.without_default_headers(&*NOT_IN_CALLS),
+            Asks::Http(_) | Asks::Messages(_) => request,
+        };
         Ok(Made { request: request.parts(), origin, target })
     }
 
@@ -96,7 +103,7 @@ impl Maker<'_> {
         if let Some(problem) = contradicts_framing(name, value, None) {
             return Err(problem);
         }
-        if self.is_http2 && !is_allowed_in_http2(name.as_bytes(), value.as_bytes()) {
+        if *self.asks != Asks::Http(HttpVersion::Http1) && !is_allowed_in_http2(name.as_bytes(), value.as_bytes()) {
             return Err(format!("HTTP/2 does not allow the header {name}"));
         }
         Ok(())
@@ -117,7 +124,8 @@ mod tests {
             origins.add(FlowOrigin::new(request.origin(), request.url().clone()));
         }
         jar.set(b"id=7; Path=/account", &origins.get(0).site, "/", Timestamp::ZERO);
-        let maker = Maker { origins: &origins, is_http2, makes_calls: false, jar: &jar, due: Timestamp::ZERO };
+        let asks = Asks::Http(if is_http2 { HttpVersion::Http2 } else { HttpVersion::Http1 });
+        let maker = Maker { origins: &origins, asks: &asks, jar: &jar, due: Timestamp::ZERO };
         maker
             .make(asked)
             .map(|made| (String::from_utf8_lossy(made.request.view().http1_bytes()).into_owned(), made.target))

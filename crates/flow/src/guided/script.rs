@@ -1,3 +1,4 @@
+use std::num::NonZeroU16;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, NextRequest, RequestParts, SessionScript, Trailers};
@@ -86,7 +87,7 @@ impl AnswerReader for GuidedScript {
     }
 
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
-        if self.shared.plan.makes_calls {
+        if self.shared.plan.makes_calls() {
             self.readings.trailers(request, trailers);
         }
     }
@@ -95,7 +96,8 @@ impl AnswerReader for GuidedScript {
         let reading = self.readings.get_mut(request);
         let user = reading.user;
         match ended.outcome {
-            Outcome::Response { status: Some(status) } => self.answered(request, user, status.get(), &ended),
+            // Messages have no status.
+            Outcome::Response { status } => self.answered(request, user, status.map_or(0, NonZeroU16::get), &ended),
             outcome => {
                 let (session, with) = self.session(user);
                 session.unanswered(with, outcome, (ended.start, ended.end));

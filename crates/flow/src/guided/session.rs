@@ -131,8 +131,7 @@ impl GuidedSession {
         let think = asked.think;
         let plan = with.plan;
         let due = self.course.end + think;
-        let GuidedPlan { origins, is_http2, makes_calls, .. } = plan;
-        let maker = Maker { origins, is_http2: *is_http2, makes_calls: *makes_calls, jar: &self.jar, due };
+        let maker = Maker { origins: &plan.origins, asks: &plan.asks, jar: &self.jar, due };
         let made = match self.course.issued() {
             _ if step as usize >= plan.step_count() => Err(format!("there is no step {step}")),
             MAX_REQUESTS.. => Err(format!("a session has more than {MAX_REQUESTS} requests, the limit")),

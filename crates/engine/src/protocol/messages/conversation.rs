@@ -17,6 +17,7 @@ use super::splitter::{Control, Splitter};
 use super::varying::Varying;
 use super::websocket::{Opcode, put_frame};
 use crate::protocol::http2::{CallEnd, CallStream};
+use crate::protocol::made_in_run::MadeInRun;
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
 use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestSet;
@@ -29,7 +30,7 @@ const NO_CODE: u16 = 1005;
 /// Messages for all channels of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages {
-    requests: RequestSet,
+    requests: Source,
     options: Arc<MessageOptions>,
     /// Messages that were due before this are not counted in the books.
     measured_from: Timestamp,
@@ -38,15 +39,29 @@ pub(crate) struct Messages {
     pub(super) books: MessageBooks,
 }
 
+/// The messages of a run.
+#[derive(Clone, Debug)]
+enum Source {
+    /// They were made before it, or are filled in when they begin.
+    Prepared(RequestSet),
+    /// A script makes the next one of each user.
+    MadeInRun(MadeInRun),
+}
+
 impl Messages {
     pub(crate) fn new(requests: &RequestSet, options: MessageOptions, measured_from: Timestamp) -> Messages {
         Messages {
-            requests: requests.clone(),
+            requests: Source::Prepared(requests.clone()),
             options: Arc::new(options),
             measured_from,
             channels: Cell::new(0),
             books: MessageBooks::default(),
         }
+    }
+
+    /// Sends messages that a script makes during the run.
+    pub(crate) fn made_in_run(self) -> Messages {
+        Messages { requests: Source::MadeInRun(MadeInRun::default()), ..self }
     }
 }
 
@@ -64,6 +79,19 @@ impl Protocol for Messages {
 
     fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {
         self.options.are_calls().then_some((b"h2", Cause::NoHttp2))
+    }
+
+    fn has_session_state(&self) -> bool {
+        true
+    }
+
+    fn request_of(&mut self, user: u32) -> &mut RequestParts {
+        match &mut self.requests {
+            Source::MadeInRun(made) => made.request_of(user),
+            Source::Prepared(_) => {
+                unreachable!("messages were made before the run, and user {user} has none of its own")
+            }
+        }
     }
 
     fn take_message_books(&mut self) -> Option<MessageBooks> {
@@ -235,8 +263,13 @@ impl Conversation<Messages> for Channel {
         let Beginning { tag, request, arrival, now } = begins;
         self.inbox.begin_pushes(now, events);
         let mut made = RequestParts::default();
-        let is_made = protocol.requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
-        let message = if is_made { made.view().body() } else { protocol.requests.bytes(request) };
+        let message = match &protocol.requests {
+            Source::MadeInRun(messages) => messages.view(request).body(),
+            Source::Prepared(requests) => {
+                let is_made = requests.maker().is_some_and(|maker| maker.make(request, arrival.index, &mut made));
+                if is_made { made.view().body() } else { requests.bytes(request) }
+            }
+        };
         let options = &protocol.options;
         let varying = &mut self.varying;
         let starts = self.outbox.push(tag, |out| options.framing.put(message, varying, out));

@@ -59,10 +59,19 @@ impl MessageOptions {
     }
 
     /// Returns true if a message has what its reply is found by.
-    pub fn finds_key(&self, message: &[u8]) -> bool {
+    fn finds_key(&self, message: &[u8]) -> bool {
         match self.forms {
             Some(_) if matches!(self.matching, Matching::Json(_)) => self.key_of_message(message).is_some(),
             _ => self.matching.finds_key(message),
         }
+    }
+
+    /// Returns the reason why a message cannot be sent in this framing, or its reply could not be matched.
+    pub fn refuses(&self, message: &[u8]) -> Option<String> {
+        let problem = self.framing.refuses(message);
+        problem.or_else(|| {
+            let is_lost = !self.finds_key(message);
+            is_lost.then(|| format!("the message has nothing at --match {}", self.matching))
+        })
     }
 }
