@@ -10,11 +10,6 @@ use super::{grpc, messages, request};
 use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
 
-/// Returns true if arrivals are messages on calls that stay open.
-pub(crate) fn are_meant(args: &RunArgs) -> bool {
-    args.grpc.channel && grpc::are_meant(args)
-}
-
 /// Returns the target of messages on calls of one method, and the method. May ask the server for its schema.
 ///
 /// # Errors

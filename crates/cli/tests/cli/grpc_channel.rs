@@ -113,7 +113,8 @@ fn each_arrival_is_a_message_on_a_call_that_stays_open() {
     output.assert_code(&run, 0);
     assert_balanced(&run);
     let counts = server.counts();
-    let (tally, books) = (&run["tally"], &run["messages"]);
+    let tally = &run["tally"];
+    let books = &run["messages"];
     assert_eq!((&tally["planned"], &tally["responses"]), (&400.into(), &counts.answered.into()), "{counts:?}");
     // Each call that ended took its last message with it, and what was on the way.
     let lost = 400 - counts.answered;

@@ -118,8 +118,8 @@ fn a_call_that_the_server_ends_early_sends_no_more() {
     assert!(slowest < 10_000_000_000, "{slowest}");
 }
 
-/// Of 5000 messages on 20 calls, 500 fall due within a stall of 1 s, and wait for up to 1 s: at p95 for 500 ms, at p99 for
-/// 900 ms.
+/// Of 5000 messages on 20 calls, 500 fall due within a stall of 1 s, and wait for up to 1 s: at p95 for 500 ms, at p99
+/// for 900 ms.
 #[test]
 #[ignore = "needs grpc-go: make test-tools"]
 fn messages_on_calls_that_stay_open_wait_for_a_stall_from_their_intended_start() {
