@@ -12,7 +12,7 @@ use crate::json_fields;
 #[derive(Clone)]
 pub struct CallMethod {
     method: MethodDescriptor,
-    /// Its calls are channels, and each message of an answer is a reply of its own.
+    /// Its calls are channels, and each message of an answer is a separate reply.
     is_channel: bool,
 }
 
@@ -28,7 +28,7 @@ impl CallMethod {
         CallMethod { method, is_channel: false }
     }
 
-    /// Returns the method with calls that are channels: each message of an answer is a reply of its own.
+    /// Returns the method with calls that are channels: each message of an answer is a separate reply.
     #[must_use]
     pub fn on_channels(self) -> CallMethod {
         CallMethod { is_channel: true, ..self }

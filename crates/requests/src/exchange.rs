@@ -18,8 +18,8 @@ const FORMS: &str =
 
 /// Reads a file of an exchange for channels with this framing. Each line is a step:
 ///
-/// - `send TEXT` and `send-hex HEX` send a message. For Redis, `send` takes the words of a command. With an `encoder`, TEXT
-///   is encoded.
+/// - `send TEXT` and `send-hex HEX` send a message. For Redis, `send` takes the words of a command. An `encoder`
+///   encodes TEXT.
 /// - `expect TEXT` and `expect-hex HEX` wait for the next message, which must contain this.
 /// - `await TEXT` and `await-hex HEX` wait for a message that contains this, whatever comes before.
 /// - `within TIME` sets the longest wait of each of the following lines.

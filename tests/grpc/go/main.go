@@ -179,12 +179,14 @@ func collect(srv any, stream grpc.ServerStream) error {
 	return s.leave(number, entered, err)
 }
 
-// chat answers each message as it comes.
+// chat answers each message as it comes, unless it stalls.
 func chat(srv any, stream grpc.ServerStream) error {
 	s := srv.(*server)
 	number, entered := s.enter(stream.Context())
-	s.stall()
-	_, err := s.receive(stream, number, func(name string) error { return s.send(stream, number, name) })
+	_, err := s.receive(stream, number, func(name string) error {
+		s.stall()
+		return s.send(stream, number, name)
+	})
 	if err == nil {
 		err = s.fails(number)
 	}

@@ -27,8 +27,8 @@ pub(crate) struct GrpcArgs {
     /// Distance of the messages of a call, if the method takes a stream of them; without it they are sent at once
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "gRPC")]
     pub message_gap: Option<Nanos>,
-    /// Send each arrival as a message on a bidirectional call that stays open, as on other channels: -c is the number of
-    /// calls, and --match finds the reply to a message
+    /// Send each arrival as a message on a bidirectional call that stays open, as on other channels: -c is the number
+    /// of calls, and --match finds the reply to a message
     #[arg(long, conflicts_with_all = ["deadline", "message_gap"], help_heading = "gRPC")]
     pub channel: bool,
 }

@@ -17,6 +17,11 @@ pub(crate) fn are_meant(args: &RunArgs) -> bool {
     args.url.as_deref().is_some_and(GrpcUrl::is_meant)
 }
 
+/// Returns true if arrivals are messages on calls that stay open.
+pub(crate) fn are_on_channels(args: &RunArgs) -> bool {
+    args.grpc.channel && are_meant(args)
+}
+
 /// Returns true if an entry of a file of targets is a call, or names a method.
 pub(crate) fn is_call(spec: &TargetSpec) -> bool {
     spec.is_call() || GrpcUrl::is_meant(&spec.url)

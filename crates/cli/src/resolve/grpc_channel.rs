@@ -10,11 +10,6 @@ use super::{grpc, messages, request};
 use crate::args::run::RunArgs;
 use crate::error::{Result, usage_error};
 
-/// Returns true if arrivals are messages on calls that stay open.
-pub(crate) fn are_meant(args: &RunArgs) -> bool {
-    args.grpc.channel && grpc::are_meant(args)
-}
-
 /// Returns the target of messages on calls of one method, and the method. May ask the server for its schema.
 ///
 /// # Errors
@@ -29,9 +24,7 @@ pub(crate) fn target(args: &RunArgs) -> Result<(Target, Vec<CallMethod>)> {
     let method = Schemas::new(args).of(&url)?.method(&url.service, &url.method).map_err(usage_error)?.on_channels();
     refuse_other_kinds(&method)?;
     let head = grpc::request_of(args, TargetSpec::new(Location::named("-H"), text), &url, method.clone());
-    let head = Request::new(head.method, &head.url, &head.headers, Vec::new())
-        .map_err(request::refused)?
-        .without_default_headers(&head.left_out);
+    let head = Request::new(head.method, &head.url, &head.headers, Vec::new()).map_err(request::refused)?;
     let of_message = method.clone();
     let encoder = BodyEncoder::new("http", "grpc", move |text| of_message.message_bytes(text));
     let mut options = MessageOptions::new(Framing::Grpc, matching);

@@ -35,7 +35,7 @@ impl LoadTarget {
         if messages::are_meant(args) {
             return messages::target(args).map(LoadTarget::from);
         }
-        if grpc_channel::are_meant(args) {
+        if grpc::are_on_channels(args) {
             return grpc_channel::target(args).map(LoadTarget::from);
         }
         if grpc::are_meant(args) {

@@ -12,7 +12,7 @@ use truetail_requests::{
 use truetail_run::{StampBooks, StampUnit};
 
 use super::load::DEFAULT_SEED;
-use super::{grpc, grpc_channel, input, request};
+use super::{grpc, input, request};
 use crate::args::messages::UnitName;
 use crate::args::run::RunArgs;
 use crate::args::stream::StreamName;
@@ -31,7 +31,7 @@ pub(crate) fn are_meant(args: &RunArgs) -> bool {
 /// # Errors
 /// If there is one.
 pub(crate) fn refuse_elsewhere(args: &RunArgs) -> Result<()> {
-    let is_meant = are_meant(args) || grpc_channel::are_meant(args);
+    let is_meant = are_meant(args) || grpc::are_on_channels(args);
     match args.messages.given().next().filter(|_| !is_meant) {
         Some(option) if grpc::are_meant(args) => Err(usage_error(format!(
             "{option} is for messages on a channel; add --channel to send each arrival as a message on a call that stays open"

@@ -62,11 +62,11 @@ impl Server {
     }
 }
 
-fn frame(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
     [&(payload.len() as u32).to_be_bytes()[1..], &[kind, flags], &stream, payload].concat()
 }
 
-fn literal(name: &str, value: &str) -> Vec<u8> {
+pub(super) fn literal(name: &str, value: &str) -> Vec<u8> {
     [&[0, name.len() as u8], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
 }
 

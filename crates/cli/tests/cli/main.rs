@@ -30,6 +30,7 @@ mod flows;
 mod foreign_text;
 mod gates;
 mod grpc;
+mod grpc_channel;
 mod grpc_targets;
 mod habits;
 mod hard_times;

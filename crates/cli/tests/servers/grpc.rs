@@ -118,6 +118,32 @@ fn a_call_that_the_server_ends_early_sends_no_more() {
     assert!(slowest < 10_000_000_000, "{slowest}");
 }
 
+/// Of 5000 messages on 20 calls, 500 fall due within a stall of 1 s, and wait for up to 1 s: at p95 for 500 ms, at p99
+/// for 900 ms.
+#[test]
+#[ignore = "needs grpc-go: make test-tools"]
+fn messages_on_calls_that_stay_open_wait_for_a_stall_from_their_intended_start() {
+    let Some(server) = start(&["-stall-at", "3s", "-stall-for", "1s"]) else { return };
+    let dir = TestDir::new();
+    let url = server.url("Chat");
+    let load = ["run", &url, "--channel", "-r", "500", "-c", "20", "-d", "10s", "--data", "{\"name\":\"{{seq}}\"}"];
+    let run = dir.truetail(&[&load[..], &["--quiet", "--no-save", "--json"]].concat()).json();
+    assert_balanced(&run);
+    let counts = server.stop();
+    assert_eq!(run["tally"]["responses"], 5000, "{run}");
+    assert_eq!((&counts["received"], &counts["sent"]), (&5000.into(), &5000.into()), "{counts}");
+    // One more call was opened before the load, and ended without a message.
+    assert_eq!((&counts["calls"], &run["connect_time"]["count"]), (&21.into(), &20.into()));
+    assert_eq!(run["messages"]["channels_lost"], 0);
+    let quantiles = run["response_time"]["quantiles"].as_array().expect("a list");
+    for (q, wanted) in [(0.95, 500.0), (0.99, 900.0)] {
+        let quantile = quantiles.iter().find(|quantile| quantile["q"] == q).expect("a quantile");
+        let milliseconds = quantile["value_ns"].as_u64().expect("a number") as f64 / 1e6;
+        // The wait is at least what the schedule says. How much later the server wakes up depends on the machine.
+        assert!((wanted * 0.99..wanted + 60.0).contains(&milliseconds), "p{q}: {milliseconds} ms");
+    }
+}
+
 #[test]
 #[ignore = "needs grpc-go: make test-tools"]
 fn the_server_tells_its_schema_or_says_that_it_does_not() {

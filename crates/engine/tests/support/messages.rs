@@ -51,8 +51,8 @@ impl AnswerReader for Compared {
     }
 }
 
-/// Runs a plan with messages of [`Numbered`], whose replies are the same after `prefix` bytes. Returns the indices of the
-/// messages that were answered.
+/// Runs a plan with messages of [`Numbered`], whose replies are the same after `prefix` bytes. Returns the indices of
+/// the messages that were answered.
 pub fn compared(mut plan: Plan, prefix: usize) -> (RunOutput, BTreeSet<u64>) {
     let compared = Compared { prefix, ..Compared::default() };
     let observer = compared.clone();

@@ -93,7 +93,7 @@ fn unusual_replies(run: &Run, books: MessageBooks) -> Option<String> {
     let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", number::count(*n)));
     let ended = books.call_statuses.iter().filter_map(|(name, n)| {
         let status = GrpcStatus::from_name(name)?.name();
-        Some(format!("{} ended with {status}", number::count(*n)))
+        Some(format!("{} calls ended with {status}", number::count(*n)))
     });
     let told: Vec<_> = parts.chain(ended).collect();
     (!told.is_empty()).then(|| told.join(" · "))

@@ -15,15 +15,16 @@ pub struct CallRequest {
 }
 
 impl CallRequest {
-    /// Creates the head of a call from a request, without its body.
+    /// Creates the head of a call from a request, without its body and without default headers that calls do not have.
     ///
     /// # Errors
     /// [`TargetError::NotInHttp2`] for a header that HTTP/2 does not allow.
     pub fn new(request: &Request) -> Result<CallRequest, TargetError> {
+        let request = request.clone().without_default_headers(&["accept".to_owned(), "content-length".to_owned()]);
         let scheme = request.origin().scheme;
         if let Err(header) = Fields::of(request.parts().view(), &scheme) {
             return Err(TargetError::NotInHttp2 { target: request.url().to_string(), header });
         }
-        Ok(CallRequest { fields: Arc::new(FieldBlocks::new(&RequestSet::single(request), &scheme)) })
+        Ok(CallRequest { fields: Arc::new(FieldBlocks::new(&RequestSet::single(&request), &scheme)) })
     }
 }

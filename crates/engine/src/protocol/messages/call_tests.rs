@@ -60,7 +60,7 @@ impl Client {
     fn sent(matching: &str, messages: u32) -> Client {
         let mut client = Client::new(options(matching));
         client.send();
-        assert_eq!(client.receive(&settings(&[])), (vec![], Flow::Continue));
+        client.go_on(&settings(&[]));
         (0..messages).for_each(|tag| client.begin(tag));
         client.send();
         client
@@ -109,6 +109,12 @@ impl Client {
         let mut events = Events::default();
         let flow = self.channel.receive(&mut self.protocol, bytes, Timestamp(40), &mut events);
         (events.take(), flow)
+    }
+
+    /// Receives what neither ends a message nor the call.
+    fn go_on(&mut self, bytes: &[u8]) {
+        let (events, flow) = self.receive(bytes);
+        assert_eq!((ended(&events), flow), (vec![], Flow::Continue));
     }
 
     fn close(&mut self) -> Vec<Event> {
@@ -225,7 +231,7 @@ fn messages_without_replies_end_when_they_are_sent() {
     (0..2).for_each(|tag| client.begin(tag));
     let events = client.send();
     assert_eq!(ended(&events), [(0, GOOD, Retry::No), (1, GOOD, Retry::No)]);
-    client.receive(&[head(), data(&message("push"))].concat());
+    client.go_on(&[head(), data(&message("push"))].concat());
     assert_eq!(client.protocol.books.pushes, 1);
 }
 
@@ -233,7 +239,7 @@ fn messages_without_replies_end_when_they_are_sent() {
 fn a_message_waits_for_the_window_of_the_call() {
     let mut client = Client::new(options("order"));
     client.send();
-    client.receive(&settings(&[(setting::INITIAL_WINDOW_SIZE, 20)]));
+    client.go_on(&settings(&[(setting::INITIAL_WINDOW_SIZE, 20)]));
     // 14 bytes each.
     (0..3).for_each(|tag| client.begin(tag));
     let events = client.send();
@@ -243,10 +249,10 @@ fn a_message_waits_for_the_window_of_the_call() {
     let more = |bytes: u32| frame(kind::WINDOW_UPDATE, 0, 1, &bytes.to_be_bytes());
     assert_eq!(client.receive(&more(7)), (vec![], Flow::Continue));
     assert_eq!((client.send(), client.content().len()), (vec![], 7));
-    client.receive(&more(2));
+    client.go_on(&more(2));
     assert_eq!((client.send(), client.content().len()), (vec![Event::Sent(1), Event::Started(2)], 2));
     // The server cannot have answered what it has only a part of, and may answer it all the same.
-    client.receive(&more(100));
+    client.go_on(&more(100));
     assert_eq!((client.send(), client.content().len()), (vec![Event::Sent(2)], 13));
     assert!(!client.channel.waits_for_window() && !client.channel.may_send());
     let (events, _) = client.receive(&[head(), data(&message("a").repeat(3))].concat());
@@ -347,7 +353,7 @@ fn a_channel_that_is_given_up_ends_its_call() {
     }
     let mut client = Client::new(options("order"));
     client.send();
-    client.receive(&settings(&[(setting::INITIAL_WINDOW_SIZE, 3)]));
+    client.go_on(&settings(&[(setting::INITIAL_WINDOW_SIZE, 3)]));
     client.begin(0);
     client.send();
     client.frames();
@@ -369,11 +375,11 @@ fn a_hello_sends_messages_and_reads_the_json_of_others() {
     client.send();
     assert_eq!(client.content(), message("hi"));
     assert_eq!(client.channel.next_deadline(), Timestamp(30) + Nanos::from_secs(5));
-    client.receive(&settings(&[]));
-    client.receive(&[head(), data(&message("a{\"id\":4}"))].concat());
+    client.go_on(&settings(&[]));
+    client.go_on(&[head(), data(&message("a{\"id\":4}"))].concat());
     assert!(!client.channel.is_open());
     assert_eq!(client.channel.complaint().as_deref(), Some("'{\"id\":4}' came, and '\"id\":5' was expected"));
-    client.receive(&data(&message("a{\"id\":5}")));
+    client.go_on(&data(&message("a{\"id\":5}")));
     assert!(client.channel.is_open());
     client.begin(0);
     assert_eq!(client.send(), [Event::Started(0)]);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 /// JSON forms of the messages of a channel.
 pub trait JsonForms: Send + Sync {
-    /// Returns the JSON of a message that is sent; `None` if it has none.
+    /// Returns the JSON of a message that is sent; `None` without one.
     fn of_message(&self, message: &[u8]) -> Option<String>;
-    /// Returns the JSON of a received message; `None` if it has none.
+    /// Returns the JSON of a received message; `None` without one.
     fn of_reply(&self, reply: &[u8]) -> Option<String>;
 }
 

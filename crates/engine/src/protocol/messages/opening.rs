@@ -11,7 +11,7 @@ pub enum Opening {
     Nothing,
     /// The handshake of WebSocket.
     WebSocket(WebSocketRequest),
-    /// A call of gRPC that stays open, on a connection of its own.
+    /// A call of gRPC that stays open. No other call uses its connection.
     Call(CallRequest),
     /// Commands for Redis, made by [`redis_command`](super::framing::redis_command), such as a login. Each needs a good
     /// reply.

@@ -36,7 +36,7 @@ pub(crate) struct CallEnd {
     pub(crate) is_in_order: bool,
 }
 
-/// A call on a connection of its own.
+/// A call, and the connection that only it uses.
 #[derive(Debug)]
 pub(crate) struct CallStream {
     connection: Http2Conversation,
@@ -50,7 +50,7 @@ impl CallStream {
         let calls = GrpcConfig { kind: GrpcKind::Bidirectional, message_gap_ns: None };
         let mut connection = Http2Conversation::new(u32::MAX, false);
         connection.calls = Some(calls);
-        connection.content = Some(Vec::new());
+        connection.incoming.content = Some(Vec::new());
         let id = connection.open_endless(0, CALL, fields.get(CALL));
         CallStream { connection, id, pieces: VecDeque::new() }
     }
@@ -126,13 +126,13 @@ impl CallStream {
 
     /// Takes the content that has arrived since the last time.
     pub(crate) fn take_content(&mut self) -> Vec<u8> {
-        self.connection.content.take().unwrap_or_default()
+        self.connection.incoming.content.take().unwrap_or_default()
     }
 
     /// Gives back the memory of [`CallStream::take_content`].
     pub(crate) fn restore_content(&mut self, mut content: Vec<u8>) {
         content.clear();
-        self.connection.content = Some(content);
+        self.connection.incoming.content = Some(content);
     }
 
     /// Records that the connection is gone.

@@ -98,7 +98,7 @@ impl Http2Conversation {
             self.refuse(head.stream, cause, code, events);
             return Ok(());
         }
-        if let Some(kept) = &mut self.content {
+        if let Some(kept) = &mut self.incoming.content {
             kept.extend_from_slice(if stream.answer.call.is_grpc() { content } else { &[] });
         } else if stream.answer.call.is_grpc() {
             let tag = stream.tag;

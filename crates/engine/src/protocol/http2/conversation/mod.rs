@@ -125,8 +125,6 @@ pub(crate) struct Http2Conversation {
     encoding: Encoding,
     incoming: Reassembly,
     calls: Option<GrpcConfig>,
-    /// Content of the only call, whose messages somebody else reads; `None` if messages are read here.
-    content: Option<Vec<u8>>,
     /// True if the capacity has changed and no event has reported it yet.
     room_changed: bool,
     is_closed: bool,
@@ -147,7 +145,6 @@ impl Http2Conversation {
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
             incoming: Reassembly::new(keeps_fields),
             calls: None,
-            content: None,
             room_changed: false,
             is_closed: false,
         };

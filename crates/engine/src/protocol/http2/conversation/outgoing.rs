@@ -134,8 +134,8 @@ impl Http2Conversation {
         frame::put(&mut self.out.bytes, kind::DATA, flags, id, bytes);
     }
 
-    /// Appends a DATA frame with as many of these bytes as may be sent now. Returns their number, and the position of the
-    /// first in the output of the connection; `None` if none may be sent.
+    /// Appends a DATA frame with as many of these bytes as may be sent now. Returns their number, and the position of
+    /// the first in the output of the connection; `None` if nothing may be sent.
     pub(super) fn put_content(&mut self, id: u32, bytes: &[u8]) -> Option<(usize, u64)> {
         let wanted = self.room().min(bytes.len());
         let length = self.streams.get(id)?.use_window(wanted);

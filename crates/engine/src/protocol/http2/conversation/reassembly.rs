@@ -18,12 +18,14 @@ pub(super) struct Reassembly {
     pub(super) decoder: Decoder,
     pub(super) partial_frame: Vec<u8>,
     pub(super) partial_block: Option<PartialBlock>,
+    /// Content of the only call, whose messages somebody else reads; `None` if messages are read here.
+    pub(super) content: Option<Vec<u8>>,
 }
 
 impl Reassembly {
     pub(super) fn new(keeps_fields: bool) -> Reassembly {
         let decoder = if keeps_fields { Decoder::keeping_text() } else { Decoder::new() };
-        Reassembly { decoder, partial_frame: Vec::new(), partial_block: None }
+        Reassembly { decoder, partial_frame: Vec::new(), partial_block: None, content: None }
     }
 
     /// Returns the number of buffered bytes of frames and blocks.
