@@ -96,7 +96,8 @@ fn add_sessions(run: &mut Run, sessions: &FlowRun) {
 
 /// Returns a note if a language model's answers have events but no content: probably another API's answers.
 fn without_content(streams: &StreamFacts) -> Option<String> {
-    let llm = streams.llm.as_ref().filter(|llm| llm.content_events == 0 && llm.events() > 0)?;
+    let llm =
+        streams.llm.as_ref().filter(|llm| llm.content_events + llm.unmeasured.echo_events == 0 && llm.events() > 0)?;
     if let Some(dialect) = &llm.reading.dialect {
         let file = &dialect.file;
         return Some(format!("no event has content by --llm-dialect {file}; compare its paths of text with an answer"));

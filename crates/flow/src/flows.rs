@@ -2,11 +2,13 @@ use std::path::Path;
 
 use truetail_engine::{Origin, RequestSet};
 use truetail_model::random::{Numbered, mix64};
+use truetail_requests::{asks_for_echo, placeholders};
 
 use crate::course::SessionStart;
 use crate::flow::Flow;
 use crate::itinerary::Itinerary;
 use crate::origins::Origins;
+use crate::value::Value;
 
 /// The random stream of the choice of flows.
 const PURPOSE: u64 = 0x666c_6f77_0000_0004;
@@ -144,6 +146,19 @@ impl Flows {
     /// Returns the name of each step, which is a target of the run, and whether its answer is a stream.
     pub fn streams(&self) -> impl Iterator<Item = (&str, bool)> {
         self.iter().flat_map(|flow| &flow.steps).map(|step| (step.name.as_str(), step.reading.is_stream))
+    }
+
+    /// Tells of each step whether it asks the server of a language model to repeat the prompt. A body with values asks
+    /// if a row does.
+    pub fn echoes(&self) -> impl Iterator<Item = bool> {
+        self.iter().flat_map(|flow| {
+            let asks = |value: &Value| value.rendered().is_some_and(|text| asks_for_echo(text.as_bytes()));
+            let rows_ask = flow.rows.as_ref().is_some_and(|rows| rows.values().any(asks));
+            flow.steps.iter().map(move |step| {
+                let body = step.request.body.written();
+                asks_for_echo(&body) || (rows_ask && placeholders(&body).next().is_some())
+            })
+        })
     }
 
     /// Returns the targets of a run, one per step. Only the first step of the first flow has its whole request.

@@ -85,6 +85,17 @@ impl StepBody {
     }
 }
 
+impl StepBody {
+    /// Returns the body as it is written, with its placeholders; empty for a form.
+    pub(crate) fn written(&self) -> Vec<u8> {
+        match self {
+            StepBody::Bytes(bytes) => bytes.clone(),
+            StepBody::Text(template) => template.written().into_bytes(),
+            StepBody::Form(_) | StepBody::Parts(..) => Vec::new(),
+        }
+    }
+}
+
 /// Context for writing a request.
 pub(crate) struct Sender<'a> {
     pub(crate) scope: &'a mut Scope,

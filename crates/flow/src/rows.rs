@@ -69,6 +69,11 @@ impl RowTable {
         self.rows.len()
     }
 
+    /// Iterates over all values.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+        self.rows.iter().flatten()
+    }
+
     /// Returns the row of session `number`.
     pub(crate) fn row_of(&self, number: u64) -> usize {
         row_of(number, self.rows.len(), self.order, self.seed)

@@ -61,6 +61,15 @@ impl Template {
         }
     }
 
+    /// Returns the text with a placeholder in place of each value.
+    pub(crate) fn written(&self) -> String {
+        let written = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Value(_) => "{{value}}".to_owned(),
+        };
+        self.0.iter().map(written).collect()
+    }
+
     /// Adds a character to the last text.
     pub(crate) fn push(&mut self, c: char) {
         match self.0.last_mut() {

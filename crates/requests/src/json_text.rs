@@ -54,8 +54,9 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
     if !is_object || first.is_some_and(|found| found.start == 0) {
         return Err("the body is no JSON object, such as '{\"model\": \"m\", \"messages\": […]}'".to_owned());
     }
-    let there = member_names(text);
-    let missing = members.iter().filter(|(name, _)| !there.contains(&name.as_bytes()));
+    let there = members_of(text);
+    let is_there = |name: &str| there.iter().any(|(there, _)| *there == name.as_bytes());
+    let missing = members.iter().filter(|(name, _)| !is_there(name));
     let missing: Vec<String> = missing.map(|(name, value)| format!("\"{name}\":{value}")).collect();
     let is_empty = text[1..text.len() - 1].trim_ascii().is_empty();
     let between = if missing.is_empty() || is_empty { "" } else { "," };
@@ -180,9 +181,10 @@ pub(crate) fn with_prompt_prefix(body: &[u8], prefix: &str) -> Result<Vec<u8>, S
         .to_owned())
 }
 
-/// Returns the member names of an object. Names with escapes or placeholders are left out.
-fn member_names(text: &[u8]) -> Vec<&[u8]> {
-    let mut names = Vec::new();
+/// Returns the names of the members of an object, each with the text that begins with its value. Names with escapes or
+/// placeholders are left out.
+pub(crate) fn members_of(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+    let mut members = Vec::new();
     let mut position = JsonPosition::default();
     let mut begin = 0;
     let mut last = None;
@@ -198,12 +200,14 @@ fn member_names(text: &[u8]) -> Vec<&[u8]> {
         match (was_in_text, position.is_in_text) {
             (false, true) => begin = at + 1,
             (true, false) => last = Some(&text[begin..at]),
-            (false, false) if text[at] == b':' && position.depth == 1 => names.extend(last.take()),
+            (false, false) if text[at] == b':' && position.depth == 1 => {
+                members.extend(last.take().map(|name| (name, text[at + 1..].trim_ascii_start())));
+            }
             _ => {}
         }
         at += 1;
     }
-    names
+    members
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ impl Choices {
         Choices(self.0 & !other.0)
     }
 
+    /// Returns the number of choices in the set.
+    pub(crate) fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
     /// Removes a choice. Returns true if it was in the set.
     pub(crate) fn take(&mut self, index: usize) -> bool {
         let was_there = self.has(index);
@@ -83,6 +88,9 @@ pub struct Chunk {
     pub repeats_content: bool,
     /// The event may have content in a form that is not known.
     pub is_unknown: bool,
+    /// Items of the answer, by their numbers, of which the event has a piece; or, without content, the whole. Only in
+    /// APIs that send an item whole after its pieces.
+    pub items: Choices,
     /// The event reports an error of the server.
     pub is_error: bool,
     /// Choices that the event is about.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `event_parser`, `line_parser` | server-sent events, and lines, without I/O |
 //! | `options` | options, and the rule that tells which answers are streams |
+//! | `asking` | what the targets ask for |
 //! | `open_stream` | the clocks of one answer |
 //! | `chunk` | the meaning of one event of a language model |
 //! | `dialect/` | the readers of such an event, without I/O: a file for each dialect, and one for described dialects |
@@ -17,6 +18,7 @@
 //! | `idle` | deadlines for giving up idle streams |
 //! | `observer` | the observer of one worker of the engine, which uses all of the above |
 //! | `recognise` | the API of a language model, by one answer |
+//! | `said` | the text of an answer, for a request that says it again |
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items of a generator |
 //! | `stamp` | the sender's time in a push |
@@ -25,6 +27,7 @@
 #![warn(unreachable_pub)]
 
 mod all_found;
+mod asking;
 mod chunk;
 mod chunk_text;
 mod dialect;
@@ -39,6 +42,7 @@ mod open_stream;
 mod options;
 mod pushes;
 mod recognise;
+mod said;
 mod slo;
 mod stamp;
 mod stream_run;
@@ -51,6 +55,7 @@ pub use event_parser::{EventParser, MAX_DATA_BYTES, ServerSentEvent};
 pub use items::ItemStreams;
 pub use options::{AskedPrompts, LlmOptions, StreamOptions};
 pub use recognise::{FirstAnswer, Recognised, first_answer};
+pub use said::said_text;
 pub use slo::Objective;
 pub use stream_run::StreamRun;
 pub use tokenizer::Tokenizer;

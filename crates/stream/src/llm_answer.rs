@@ -21,7 +21,9 @@ pub(crate) struct LlmAnswer {
     /// The same of each choice, if there is another than the first.
     last_of_choices: Vec<Option<ReadInstant>>,
     choices: ChoiceStates,
-    /// Events with content.
+    /// Items of the answer that came in pieces, or whole.
+    items: Choices,
+    /// Events with content, or with text that may be the prompt.
     content_events: u64,
     /// The last usage that the server sent.
     usage: Option<Usage>,
@@ -42,11 +44,13 @@ struct ChoiceStates {
 /// Facts about the events of an answer until now.
 #[derive(Clone, Copy, Default, Debug)]
 struct AnswerMarks {
+    /// The request asks the server to repeat the prompt. Nothing tells where it ends and the answer begins.
+    repeats_prompt: bool,
     has_reasoning: bool,
     has_summary: bool,
     /// An event that was not understood may have had content.
     has_unknown: bool,
-    /// Such an event came before the first content.
+    /// Such an event came before the first content, or one that may be the prompt.
     is_first_unknown: bool,
     /// There was content after the last usage.
     has_content_since_usage: bool,
@@ -89,6 +93,11 @@ enum ObjectiveResult {
 }
 
 impl LlmAnswer {
+    /// Begins an answer. `repeats_prompt` says that the request asks the server to repeat the prompt.
+    pub(crate) fn new(repeats_prompt: bool) -> LlmAnswer {
+        LlmAnswer { marks: AnswerMarks { repeats_prompt, ..AnswerMarks::default() }, ..LlmAnswer::default() }
+    }
+
     /// Records an event of a measured answer.
     #[inline]
     pub(crate) fn event(
@@ -125,14 +134,18 @@ impl LlmAnswer {
         self.choices.finished = self.choices.finished.and(chunk.finished);
         self.finish = chunk.finish.or(self.finish);
         self.marks.has_summary |= chunk.is_summary;
+        let is_late = self.is_late(&chunk);
         if chunk.is_error {
             self.error(facts);
+        } else if !chunk.content.is_empty() && self.marks.repeats_prompt {
+            self.marks.has_reasoning |= chunk.is_reasoning;
+            self.prompt_or_content(text, facts);
         } else if !chunk.content.is_empty() {
             facts.content_events += 1;
             facts.reasoning_events += u64::from(chunk.is_reasoning);
             self.marks.has_reasoning |= chunk.is_reasoning;
             self.content(chunk.content, now, found);
-        } else if chunk.is_unknown {
+        } else if chunk.is_unknown || is_late {
             self.unknown(text, facts);
         } else {
             facts.other_events += 1;
@@ -148,6 +161,20 @@ impl LlmAnswer {
         let tokens = |usage: Option<Usage>| usage.map(|usage| usage.output);
         let is_repeated = chunk.repeats_content && chunk.usage.is_some() && tokens(chunk.usage) == tokens(self.usage);
         if is_repeated { Chunk { content: Choices::default(), ..chunk } } else { chunk }
+    }
+
+    /// Returns true if the event has an item whole that no piece came of before: nothing tells when its tokens came.
+    fn is_late(&mut self, chunk: &Chunk) -> bool {
+        let before = self.items;
+        self.items = before.and(chunk.items);
+        match (chunk.content.is_empty(), chunk.finished.is_empty()) {
+            (false, _) => false,
+            // Without a number it may be the item that came in pieces.
+            (true, true) if chunk.items == Choices::all() => before.is_empty(),
+            (true, true) => !chunk.items.without(before).is_empty(),
+            // The end of an answer lists its items, by places that need not be their numbers.
+            (true, false) => chunk.items.count() > before.count(),
+        }
     }
 
     /// Records an event after the end of a measured answer, or its end mark.
@@ -168,6 +195,16 @@ impl LlmAnswer {
         self.marks.is_first_unknown |= self.first.is_none();
         facts.unmeasured.gaps += 1;
         self.choices.uncertain = Choices::all();
+    }
+
+    /// Records an event with text that may be the prompt.
+    fn prompt_or_content(&mut self, text: &mut AnswerText, facts: &mut LlmFacts) {
+        text.give_up();
+        facts.unmeasured.echo_events += 1;
+        self.content_events += 1;
+        self.marks.has_content_since_usage = true;
+        self.marks.is_first_unknown = true;
+        facts.unmeasured.gaps += 1;
     }
 
     fn counted(&mut self, usage: Usage, has_no_output_count: bool) {
@@ -283,7 +320,7 @@ impl LlmAnswer {
     /// Returns the server's count. Returns `None` for an impossible count: no tokens for an answer with content, or a
     /// count that does not grow with the content.
     fn usage(&self) -> Option<Usage> {
-        let has_content = self.first.is_some();
+        let has_content = self.content_events > 0;
         self.usage.filter(|usage| !self.marks.has_wrong_usage && (!has_content || usage.output > 0))
     }
 
@@ -377,10 +414,10 @@ impl LlmAnswer {
 
     /// Returns the time from the first content to the last, divided by the number of tokens after the first. It is
     /// unknown if all content came in one read, if a single token came in several reads, if several choices share the
-    /// tokens, or if an event was not understood.
+    /// tokens, or if an event was not understood or may have been the prompt.
     fn per_token(&self, by_client: Option<u64>) -> PerToken {
         match (self.first.zip(self.last), self.sent_tokens(by_client)) {
-            _ if self.marks.has_unknown => PerToken::Unknown,
+            _ if self.marks.has_unknown || self.marks.repeats_prompt => PerToken::Unknown,
             (None, None | Some(0)) => PerToken::None,
             _ if self.choices.seen.has_others() => PerToken::Unknown,
             (Some((first, last)), Some(1)) if first.number == last.number => PerToken::None,
@@ -393,6 +430,12 @@ impl LlmAnswer {
 
     pub(crate) fn first_content(&self) -> Option<Timestamp> {
         self.first.map(|first| first.at)
+    }
+
+    /// Returns true if the answer certainly has content. A text that may be the prompt is not enough, and a token is.
+    fn has_content(&self) -> bool {
+        let has_tokens = || self.usage().is_some_and(|usage| usage.output > 0);
+        self.first.is_some() || (self.marks.repeats_prompt && has_tokens())
     }
 
     /// Tells whether a complete answer meets an objective. An answer without content meets none.
@@ -408,7 +451,7 @@ impl LlmAnswer {
         match (objective.time, per_token) {
             (SloTime::FirstContent, _) if is_first_unknown => first.min(ObjectiveResult::CannotTell),
             (SloTime::FirstContent, _) => first,
-            (SloTime::EndToEnd | SloTime::PerOutputToken, _) if self.first.is_none() => match is_first_unknown {
+            (SloTime::EndToEnd | SloTime::PerOutputToken, _) if !self.has_content() => match is_first_unknown {
                 true => ObjectiveResult::CannotTell,
                 false => ObjectiveResult::No,
             },

@@ -8,6 +8,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{EventMarks, StreamEnding, StreamKind};
 
 use crate::all_found::CombinedResults;
+use crate::asking::Asking;
 use crate::chunk_text::AnswerText;
 use crate::event_parser::{EventParser, ServerSentEvent};
 use crate::found::StreamResults;
@@ -85,16 +86,16 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(kind: StreamKind, is_asked: bool, clocks: Clocks, place: usize) -> Slot {
+    fn new(kind: StreamKind, clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MAX_MARKED).then(EventMarks::with_room);
         let parser = Parser::new(kind);
         let answer = LlmAnswer::default();
         let text = AnswerText::default();
-        Slot { is_asked, clocks, parser, answer, text, marks, generation: 0 }
+        Slot { is_asked: false, clocks, parser, answer, text, marks, generation: 0 }
     }
 
-    fn begin(&mut self, is_asked: bool, clocks: Clocks) {
-        (self.is_asked, self.clocks, self.answer) = (is_asked, clocks, LlmAnswer::default());
+    fn begin(&mut self, is_asked: bool, clocks: Clocks, answer: LlmAnswer) {
+        (self.is_asked, self.clocks, self.answer) = (is_asked, clocks, answer);
         self.text.restart();
         self.marks.iter_mut().for_each(EventMarks::clear);
         self.generation = self.generation.wrapping_add(1);
@@ -105,8 +106,7 @@ impl Slot {
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,
-    /// By target: whether it asks for streams. `None` means that all targets do.
-    asking: Option<Arc<[bool]>>,
+    asking: Asking,
     measure_from: Timestamp,
     all_found: Arc<Mutex<CombinedResults>>,
     found: StreamResults,
@@ -121,10 +121,10 @@ pub(crate) struct StreamObserver {
 
 impl StreamObserver {
     /// Creates an observer that adds its results to `all_found` when it finishes. It leaves out arrivals before
-    /// `measure_from`. If `asking` is given, it also leaves out arrivals of targets that ask for no stream.
+    /// `measure_from`, and those of targets that ask for no stream.
     pub(crate) fn new(
         options: StreamOptions,
-        asking: Option<Arc<[bool]>>,
+        asking: Asking,
         measure_from: Timestamp,
         all_found: Arc<Mutex<CombinedResults>>,
     ) -> StreamObserver {
@@ -146,10 +146,6 @@ impl StreamObserver {
             now: ReadInstant { number: 0, at: Timestamp::ZERO },
             rows_given: Timestamp::ZERO,
         }
-    }
-
-    fn asks(&self, target: u32) -> bool {
-        self.asking.as_ref().is_none_or(|asking| asking.get(target as usize) == Some(&true))
     }
 
     fn clocks(&self, arrival: Arrival) -> Clocks {
@@ -220,14 +216,11 @@ impl StreamObserver {
 
 impl AnswerReader for StreamObserver {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
-        let is_asked = self.asks(target);
         let clocks = self.clocks(arrival);
         let kind = self.options.kind;
-        match self.slots.get_mut(request as usize) {
-            Some(slot) => slot.begin(is_asked, clocks),
-            None => (self.slots.len()..=request as usize)
-                .for_each(|place| self.slots.push(Slot::new(kind, is_asked, clocks, place))),
-        }
+        (self.slots.len()..=request as usize).for_each(|place| self.slots.push(Slot::new(kind, clocks, place)));
+        let answer = LlmAnswer::new(self.asking.asks_for_echo(target));
+        self.slots[request as usize].begin(self.asking.asks_for_stream(target), clocks, answer);
     }
 
     fn wants_arrivals(&self) -> bool {
@@ -326,7 +319,7 @@ impl AnswerReader for StreamObserver {
     }
 
     fn never_issued(&mut self, target: u32, arrival: Arrival, now: Timestamp) {
-        if !self.asks(target) {
+        if !self.asking.asks_for_stream(target) {
             return;
         }
         let end = now.max(arrival.intended_start);

@@ -6,6 +6,7 @@ use truetail_model::time::Timestamp;
 use truetail_run::{StreamFacts, StreamKind, StreamRows};
 
 use crate::all_found::CombinedResults;
+use crate::asking::Asking;
 use crate::found::StreamResults;
 use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
@@ -16,8 +17,7 @@ use crate::uncounted;
 #[derive(Clone, Debug)]
 pub struct StreamRun {
     options: StreamOptions,
-    /// By target: whether it asks for streams. `None` means that all targets do.
-    asking: Option<Arc<[bool]>>,
+    asking: Asking,
     /// Names of the targets that ask for streams, if not all do.
     of_steps: Vec<String>,
     measure_from: Timestamp,
@@ -28,7 +28,7 @@ impl StreamRun {
     /// Creates an empty record. Arrivals before `measure_from` are left out.
     pub fn new(options: StreamOptions, measure_from: Timestamp) -> StreamRun {
         let found = Arc::new(Mutex::new(CombinedResults::new(&options)));
-        StreamRun { options, asking: None, of_steps: Vec::new(), measure_from, found }
+        StreamRun { options, asking: Asking::default(), of_steps: Vec::new(), measure_from, found }
     }
 
     /// Sets which targets ask for streams, if they are steps of flows. `steps` pairs each name with whether it asks.
@@ -40,12 +40,25 @@ impl StreamRun {
             asking.push(is_stream);
             of_steps.extend(is_stream.then(|| name.to_owned()));
         }
-        StreamRun { asking: Some(asking.into()), of_steps, ..self }
+        StreamRun { asking: Asking { streams: Some(asking.into()), ..self.asking }, of_steps, ..self }
+    }
+
+    /// Sets which targets ask the server of a language model to repeat the prompt, by target. Nothing tells where the
+    /// prompt ends in their answers, so that times of their content are unknown.
+    #[must_use]
+    pub fn with_echoes(self, echoes: Vec<bool>) -> StreamRun {
+        let echoes = echoes.contains(&true).then(|| echoes.into());
+        StreamRun { asking: Asking { echoes, ..self.asking }, ..self }
     }
 
     /// Returns true if answers are read as those of a language model.
     pub fn is_of_llm(&self) -> bool {
         self.options.llm.is_some()
+    }
+
+    /// Returns true if some targets ask the server to repeat the prompt.
+    pub fn asks_for_echo(&self) -> bool {
+        self.asking.echoes.is_some()
     }
 
     /// Returns a factory of the observers, for [`truetail_engine::Plan::observer`].

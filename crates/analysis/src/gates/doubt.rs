@@ -59,6 +59,8 @@ pub(super) enum Doubt {
     TokensUnknown { answers: u64 },
     /// Some times of language models are unknown, because events were not understood.
     NotUnderstood { values: u64 },
+    /// Some times of language models are unknown, because the server was asked to repeat the prompt.
+    PromptRepeated { values: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
     /// Sessions follow no flow of this name. `known` lists the flows if there are several.
@@ -121,6 +123,11 @@ impl fmt::Display for Doubt {
                 f,
                 "{values} values are not known, and may be any, because events came that truetail does not understand: is the \
                  dialect of --llm right?"
+            ),
+            Doubt::PromptRepeated { values } => write!(
+                f,
+                "{values} values are not known, and may be any, because answers begin with their prompts: leave \"echo\": true out \
+                 of the body"
             ),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")

@@ -65,19 +65,18 @@ pub(crate) fn bounds_of_unknown(streams: &StreamFacts, metric: StreamMetric, q: 
 /// Returns the number of values about which nothing is known, if any, and the reason.
 fn untold(streams: &StreamFacts, metric: StreamMetric) -> Option<(u64, Doubt)> {
     let llm = streams.llm.as_ref()?;
-    let (untold, why) = match metric {
-        StreamMetric::TimePerOutputToken => {
-            let answers = llm.tokens.unknown_time_per_output_token;
-            (answers, Doubt::TokensUnknown { answers })
-        }
-        StreamMetric::FirstContent => {
-            let values = llm.unmeasured.first_content;
-            (values, Doubt::NotUnderstood { values })
-        }
-        StreamMetric::ContentGap => (llm.unmeasured.gaps, Doubt::NotUnderstood { values: llm.unmeasured.gaps }),
+    let values = match metric {
+        StreamMetric::TimePerOutputToken => llm.tokens.unknown_time_per_output_token,
+        StreamMetric::FirstContent => llm.unmeasured.first_content,
+        StreamMetric::ContentGap => llm.unmeasured.gaps,
         StreamMetric::FirstEvent | StreamMetric::EventGap | StreamMetric::LongestGap => return None,
     };
-    (untold > 0).then_some((untold, why))
+    let why = match metric {
+        _ if llm.unmeasured.echo_events > 0 => Doubt::PromptRepeated { values },
+        StreamMetric::TimePerOutputToken => Doubt::TokensUnknown { answers: values },
+        _ => Doubt::NotUnderstood { values },
+    };
+    (values > 0).then_some((values, why))
 }
 
 /// Evidence about a quantile if `untold` values are unknown: they may be the smallest or the largest.
@@ -199,7 +198,11 @@ pub(super) fn goodput(run: &Run, findings: &Findings) -> Evidence {
     }
     let unknown = slo.cannot_tell as f64 / tally.planned as f64;
     let at_least = (missed.bounds.low - unknown).max(0.0);
-    missed.down_to(at_least, Doubt::GoodputUnknown { answers: slo.cannot_tell }).of_the_rest()
+    let why = match slo.cannot_tell {
+        values if llm.unmeasured.echo_events > 0 => Doubt::PromptRepeated { values },
+        answers => Doubt::GoodputUnknown { answers },
+    };
+    missed.down_to(at_least, why).of_the_rest()
 }
 
 /// Returns the bounds of [`goodput`]; `None` if it is not known.

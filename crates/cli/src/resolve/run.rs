@@ -193,7 +193,7 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     let of_replay = replay.iter().flat_map(|replay| replay::notes(&args, replay));
     let of_messages = messages::notes(&args);
     let stamps = messages::stamps(&args);
-    let notes = tls::notes(&args)
+    let mut notes: Vec<String> = tls::notes(&args)
         .into_iter()
         .chain(of_api)
         .chain(of_prompts)
@@ -208,6 +208,7 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     let reading = stream::reading(&args.streams);
     let streams =
         stream::streams(args.streams, stamps, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
+    notes.extend(streams.as_ref().and_then(stream::note_on_echo));
     let asks_again = led_by_script.is_some();
     let flow_names = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned());
     let flow_names: Vec<String> = flow_names.chain(led_by_script).collect();

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use truetail_analysis::gates::ReadingMode;
-use truetail_engine::Plan;
+use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests};
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
-use truetail_requests::{TargetSpec, asking_for_stream, with_distinct_prompts};
+use truetail_requests::{TargetSpec, asking_for_stream, asks_for_echo, with_distinct_prompts};
 use truetail_run::{LlmApi, StampBooks, StreamKind};
 use truetail_stream::{DescribedDialect, LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
@@ -26,12 +26,38 @@ pub(crate) fn streams(
 ) -> Result<Option<StreamRun>> {
     let Some(options) = options(args, objectives, flows, cut_warmup)? else { return Ok(None) };
     let options = StreamOptions { stamps, ..options };
+    let repeats_prompts = options
+        .llm
+        .as_ref()
+        .is_some_and(|llm| matches!(llm.api, LlmApi::OpenaiChat | LlmApi::OpenaiCompletions | LlmApi::Described));
     let mut streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     if let Some(flows) = flows {
         streams = streams.with_steps(flows.streams());
     }
+    if repeats_prompts {
+        streams =
+            streams.with_echoes(flows.map_or_else(|| echoes(plan.target.requests()), |flows| flows.echoes().collect()));
+    }
     plan.observe(streams.observer_factory());
     Ok(Some(streams))
+}
+
+/// Tells of each target whether one of its requests asks the server to repeat the prompt.
+fn echoes(requests: &RequestSet) -> Vec<bool> {
+    let targets = requests.targets().iter().zip(0..);
+    let asks = |(of, target): (&TargetRequests, u32)| {
+        (0..of.len() as u32).any(|row| asks_for_echo(requests.view(RequestId { target, row }).body()))
+    };
+    targets.map(asks).collect()
+}
+
+/// Returns a note if the answers may begin with their prompts.
+pub(crate) fn note_on_echo(streams: &StreamRun) -> Option<String> {
+    streams.asks_for_echo().then(|| {
+        "the body asks the server to repeat the prompt (\"echo\"), and nothing tells where the prompt ends in the answer: TTFT, ITL and \
+         TPOT of these answers are unknown; leave echo out to measure them"
+            .to_owned()
+    })
 }
 
 /// Returns how answers are read as streams; `None` if they are not.

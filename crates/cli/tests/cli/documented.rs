@@ -136,6 +136,8 @@ impl Stage {
         }
         dir.file("api.hurl", "GET {{baseUrl}}/items\nHTTP 200\n");
         dir.file("account.hurl", "GET {{host}}/account/{{user}}?id={{id}}\nHTTP 200\n");
+        dir.file("turns.hurl", "# truetail: stream\nGET {{host}}/stream?events=3&q={{first}}\nHTTP 200\n");
+        dir.file("turns.csv", "first,second\nHi,Why\n");
         dir.file("users.csv", "user,id\nann,1\nbob,2\n");
         dir.file("hour.replay", "0,GET /items\n0.2,GET /cart\n");
         dir.file("targets.txt", &format!("GET {}/items\n", plain.url));

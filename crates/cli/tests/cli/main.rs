@@ -45,6 +45,8 @@ mod lab;
 mod llm;
 mod llm_dialects;
 mod llm_prompts;
+mod llm_truth;
+mod llm_turns;
 mod load;
 mod mcp;
 mod messages;

@@ -1,5 +1,7 @@
 use serde_json::Value as Json;
 
+use truetail_stream::said_text;
+
 use super::answer::{Answer, STATUS_FIELD};
 use super::convert;
 use crate::cookies::{SetCookie, unix_seconds};
@@ -16,6 +18,8 @@ pub(crate) enum Query {
     Cookie(String, CookiePart),
     Body,
     Bytes,
+    /// The text of a language model's streamed answer.
+    Deltas,
     JsonPath(JsonPathPattern),
     Regex(RegexPattern),
     Variable(VariableId),
@@ -54,7 +58,7 @@ impl CookiePart {
 impl Query {
     /// Returns true if the query needs the body of the answer.
     pub(crate) fn needs_body(&self) -> bool {
-        matches!(self, Query::Body | Query::Bytes | Query::JsonPath(_) | Query::Regex(_))
+        matches!(self, Query::Body | Query::Bytes | Query::Deltas | Query::JsonPath(_) | Query::Regex(_))
     }
 
     /// Returns true if the query is for the status of a gRPC call.
@@ -83,6 +87,7 @@ impl Query {
             Query::Cookie(name, part) => cookie(answer, name, *part)?,
             Query::Body => Some(Value::text(answer.text()?.into_owned())),
             Query::Bytes => Some(Value::Bytes(answer.body.to_vec())),
+            Query::Deltas => Some(Value::text(deltas(answer)?)),
             Query::JsonPath(path) => {
                 let json = answer.json().ok_or("the body is not JSON")?;
                 convert::find(&*path.get(scope)?, json)?
@@ -95,6 +100,16 @@ impl Query {
             Query::Duration => Some(Value::integer((answer.duration.0 / 1_000_000) as i64)),
         })
     }
+}
+
+fn deltas(answer: &Answer<'_>) -> Result<String, String> {
+    let kind = answer.header("content-type").next().unwrap_or_default();
+    let is_of = |names: &[&str]| names.iter().any(|name| kind.to_ascii_lowercase().contains(name));
+    let is_lines = is_of(&["ndjson", "jsonl", "json-lines"]);
+    if !is_lines && !is_of(&["text/event-stream"]) {
+        return Err("the answer is no stream by its content type".to_owned());
+    }
+    said_text(answer.body, is_lines).map_err(|problem| format!("the answer has no text to join: {problem}"))
 }
 
 fn cookie(answer: &Answer<'_>, name: &str, part: CookiePart) -> Result<Option<Value>, String> {

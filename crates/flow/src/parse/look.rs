@@ -67,6 +67,7 @@ impl Parser<'_> {
             "version" => Query::Version,
             "body" => Query::Body,
             "bytes" => Query::Bytes,
+            "deltas" => Query::Deltas,
             "duration" => Query::Duration,
             "header" => Query::Header(self.quoted()?),
             "variable" => {
@@ -81,7 +82,7 @@ impl Parser<'_> {
             }
             _ => {
                 let rest = shortened(start.rest().lines().next().unwrap_or_default());
-                return Err(start.error(format!("'{rest}' is no query; there are status, header, cookie, body, jsonpath, regex, variable, duration, bytes and version")));
+                return Err(start.error(format!("'{rest}' is no query; there are status, header, cookie, body, jsonpath, regex, variable, duration, bytes, deltas and version")));
             }
         })
     }

@@ -130,14 +130,17 @@ fn prompts(prompts: &PromptFacts) -> Option<String> {
     ))
 }
 
-/// Describes the times that are unknown because events were not understood.
+/// Describes the times that are unknown because events were not understood, or may have been prompts.
 fn unmeasured(llm: &LlmFacts) -> Option<String> {
     let unmeasured = llm.unmeasured;
     let times = [("TTFT", unmeasured.first_content, "answer"), ("ITL", unmeasured.gaps, "gap")];
     let unknown = times.into_iter().filter(|(_, count, _)| *count > 0);
     let unknown = unknown.map(|(time, count, of)| format!("{time} of {}", number::counted(count, of)));
     let unknown = unknown.collect::<Vec<_>>().join(", ");
-    (!unknown.is_empty()).then(|| format!("unknown, because of the events not understood: {unknown}"))
+    let causes = [(llm.unreadable_events, "not understood"), (llm.unmeasured.echo_events, "that may be the prompt")];
+    let causes = causes.into_iter().filter(|(count, _)| *count > 0).map(|(_, which)| which);
+    let causes = causes.collect::<Vec<_>>().join(", or ");
+    (!unknown.is_empty()).then(|| format!("unknown, because of the events {causes}: {unknown}"))
 }
 
 /// Describes why complete answers ended, if the server said it of any.
@@ -154,6 +157,7 @@ fn content(llm: &LlmFacts) -> String {
         (llm.coalesced_content_gaps, "came together with the one before"),
         (llm.error_events, "error events"),
         (llm.unreadable_events, "events not understood"),
+        (llm.unmeasured.echo_events, "events that may be the prompt (echo)"),
     ];
     let content = format!("{} events with content", number::count(llm.content_events));
     let others = others.into_iter().filter(|(count, _)| *count > 0);

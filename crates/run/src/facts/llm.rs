@@ -174,10 +174,11 @@ pub struct LlmFacts {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UnmeasuredContent {
-    /// Requests whose time to first content is unknown, because an event before it was not understood.
+    /// Requests whose time to first content is unknown, because an event before it was not understood, or may have been
+    /// the prompt.
     #[serde(skip_serializing_if = "is_zero")]
     pub first_content: u64,
-    /// Gaps between content, at most, that are unknown because events were not understood.
+    /// Gaps between content, at most, that are unknown because events were not understood, or may have been the prompt.
     #[serde(skip_serializing_if = "is_zero")]
     pub gaps: u64,
     /// Content that follows no known gap: it is the first of a further choice, or comes after an event that was not
@@ -187,6 +188,9 @@ pub struct UnmeasuredContent {
     /// Content of further choices in events that have content of several.
     #[serde(skip_serializing_if = "is_zero")]
     pub further_parts: u64,
+    /// Events with text that may be the prompt, because the request asks the server to repeat it (`"echo": true`).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub echo_events: u64,
 }
 
 impl UnmeasuredContent {
@@ -194,8 +198,8 @@ impl UnmeasuredContent {
         *self == UnmeasuredContent::default()
     }
 
-    fn each(&mut self) -> [&mut u64; 4] {
-        [&mut self.first_content, &mut self.gaps, &mut self.without_gap, &mut self.further_parts]
+    fn each(&mut self) -> [&mut u64; 5] {
+        [&mut self.first_content, &mut self.gaps, &mut self.without_gap, &mut self.further_parts, &mut self.echo_events]
     }
 }
 
@@ -225,8 +229,8 @@ pub struct TokenCounts {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub with_cached: u64,
     /// Complete answers whose time per output token is unknown: the server did not count the tokens, the count cannot
-    /// be true for the content, the answer has several choices, an event was not understood, or all content came in one
-    /// read.
+    /// be true for the content, the answer has several choices, an event was not understood or may have been the
+    /// prompt, or all content came in one read.
     pub unknown_time_per_output_token: u64,
     /// Complete answers with at most one token, which have no time per output token.
     pub no_time_per_output_token: u64,
@@ -401,7 +405,8 @@ impl LlmFacts {
 
     /// Returns the number of events of all kinds.
     pub fn events(&self) -> u64 {
-        let kinds = [self.content_events, self.other_events, self.error_events, self.unreadable_events];
+        let understood = [self.content_events, self.other_events, self.error_events];
+        let kinds = understood.into_iter().chain([self.unreadable_events, self.unmeasured.echo_events]);
         kinds.into_iter().fold(0, u64::saturating_add)
     }
 

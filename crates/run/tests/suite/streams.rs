@@ -58,7 +58,7 @@ pub fn with_llm(mut run: Run) -> Run {
     (0..20).for_each(|_| prompts.add((9, 1), (10, 1)));
     llm.reading.prompts = Some(prompts);
     llm.content_events = 2 * complete;
-    llm.other_events = streams.events - llm.content_events;
+    llm.other_events = streams.events - llm.content_events - 1;
     llm.tokens = TokenCounts {
         counted: complete - 1,
         not_counted: 1,
@@ -70,7 +70,7 @@ pub fn with_llm(mut run: Run) -> Run {
         unknown_time_per_output_token: 1,
         ..TokenCounts::default()
     };
-    llm.unmeasured = UnmeasuredContent { first_content: 1, gaps: 2, without_gap: 3, further_parts: 3 };
+    llm.unmeasured = UnmeasuredContent { first_content: 1, gaps: 2, without_gap: 3, further_parts: 3, echo_events: 1 };
     llm.finish = FinishCounts { stop: complete - 5, length: 1, tool_calls: 1, content_filter: 1, other: 1, none: 1 };
     let each = vec![ObjectiveCounts { met: complete, ..ObjectiveCounts::default() }];
     llm.slo = llm.slo.map(|slo| SloCounts { met: complete, each, ..slo });

@@ -17,11 +17,12 @@ use std::borrow::Cow;
 
 use truetail_run::{FinishReason, LlmApi};
 
-use crate::chunk::Chunk;
+use crate::chunk::{Choices, Chunk};
 use crate::options::LlmOptions;
 
 pub use described::DescribedDialect;
 pub(crate) use openai::Member;
+pub(crate) use repair::repaired;
 
 /// Reads the data of an event, as [`read_chunk`], and returns the data that was read. If JSON cannot be decoded because
 /// of half a character, the character is replaced, as browsers do. If `is_whole` is false, `data` is the beginning of
@@ -40,7 +41,10 @@ pub(crate) fn read_event<'d>(options: &LlmOptions, data: &'d [u8], is_whole: boo
     // The content may be in what was cut off.
     let has_nothing = chunk.content.is_empty() && chunk.finished.is_empty();
     let is_unknown = chunk.is_unknown || (!is_whole && has_nothing && !is_of_silent_type(options.api, data));
-    Some((Chunk { is_unknown, ..chunk }, Cow::Owned(repaired)))
+    // The end of an answer lists what the answer has.
+    let lists_items = !is_whole && options.api == LlmApi::OpenaiResponses && !chunk.finished.is_empty();
+    let items = chunk.items.and(Choices::first_if(lists_items && chunk.items.is_empty()));
+    Some((Chunk { is_unknown, items, ..chunk }, Cow::Owned(repaired)))
 }
 
 /// Returns true if the data begins with a type of events that have no content.

@@ -43,8 +43,11 @@ pub(super) fn read_tgi(text: &str) -> Option<Chunk> {
     let usage = event.details.and_then(|details| {
         Some(Usage { output: details.generated_tokens.number?, input: details.input_length.number, ..Usage::default() })
     });
+    let is_content = token.text.is_filled && !token.special.is_filled;
+    let has_all = event.generated_text.is_some_and(|text| text.is_filled);
     Some(Chunk {
-        content: Choices::first_if(token.text.is_filled && !token.special.is_filled),
+        content: Choices::first_if(is_content),
+        items: Choices::first_if(is_content || has_all),
         ..ended(finish, usage, event.error.is_filled)
     })
 }

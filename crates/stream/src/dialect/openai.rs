@@ -25,20 +25,22 @@ pub(super) fn read(text: &str, place: Place) -> Option<Chunk> {
     reader.deserialize_map(EventVisitor(&mut event)).ok()?;
     reader.end().ok()?;
     let counted = event.usage.or(event.choices.usage).or(event.groq).or(event.timings);
-    let is_bare = !event.has_choices && counted.is_none() && !event.is_success;
+    let has_tokens = counted.is_some_and(|usage| usage.output > 0);
+    let is_bare = !event.has_choices && !has_tokens && !event.is_success;
     let is_bare_error = is_bare && (event.has_failure || (event.has_message && event.has_code));
     let chunk = event.choices.chunk(place);
     Some(Chunk {
         usage: counted,
         is_error: chunk.is_error || event.is_error || is_bare_error,
-        is_unknown: chunk.is_unknown || (is_bare && event.has_message),
+        is_unknown: chunk.is_unknown || (is_bare && counted.is_none() && event.has_message),
         ..chunk
     })
 }
 
 /// An event, filled in as it is read. Errors are `{"error": …}`; `{"object": "error", …}` in older versions of vLLM,
 /// `{"type": "error", …}` or `{"code": …, "message": …}` in gateways, `{"detail": …}` in FastAPI, `{"error_code": …}`
-/// in FastChat; a code of 0 means success. A message alone may be an error.
+/// in FastChat, also beside an empty list of choices. A code of 0 or 200 means success. A message alone may be an
+/// error.
 #[derive(Default)]
 struct Event {
     has_choices: bool,
@@ -48,7 +50,7 @@ struct Event {
     timings: Option<Usage>,
     is_error: bool,
     has_code: bool,
-    /// A code is 0.
+    /// A code says that nothing failed.
     is_success: bool,
     has_message: bool,
     /// A member that says what failed has a value.
@@ -98,12 +100,12 @@ impl<'de> Visitor<'de> for EventVisitor<'_> {
                 EventMember::Code => {
                     let code: ValueShape = members.next_value()?;
                     event.has_code = code.is_fault();
-                    event.is_success |= code.number == Some(0);
+                    event.is_success |= code.is_success();
                 }
                 EventMember::ErrorCode => {
                     let code: ValueShape = members.next_value()?;
                     event.has_failure |= code.is_fault();
-                    event.is_success |= code.number == Some(0);
+                    event.is_success |= code.is_success();
                 }
                 EventMember::Detail => event.has_failure |= members.next_value::<ValueShape>()?.is_fault(),
                 EventMember::Message => event.has_message = members.next_value::<ValueShape>()?.is_filled,
@@ -299,6 +301,7 @@ impl ChoiceList {
             is_summary: found.kinds.summary,
             repeats_content: false,
             is_unknown: found.is_unknown || self.has_far,
+            items: Choices::default(),
             is_error: self.has_error,
             choices: self.choices,
             finished: self.finished,
@@ -309,7 +312,7 @@ impl ChoiceList {
     }
 }
 
-/// Reads the list of choices. Returns false if it is null.
+/// Reads the list of choices. Returns true if it has one: some servers send errors beside an empty list.
 struct Choosing<'a>(&'a mut ChoiceList);
 
 impl<'de> DeserializeSeed<'de> for Choosing<'_> {
@@ -332,11 +335,13 @@ impl<'de> Visitor<'de> for Choosing<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
+        let mut has_one = false;
         loop {
             let mut choice = Choice::default();
             if list.next_element_seed(&mut choice)?.is_none() {
-                return Ok(true);
+                return Ok(has_one);
             }
+            has_one = true;
             self.0.add(&choice);
         }
     }

@@ -6,7 +6,7 @@ const MAX_DEPTH: usize = 256;
 /// Replaces half characters by U+FFFD, as browsers do: bytes that are not UTF-8, and escapes of one half of a surrogate
 /// pair. If `is_whole` is false, the end of the JSON is missing, and it is closed after the last value that is there.
 /// Returns `None` if this changes nothing that could help.
-pub(super) fn repaired(data: &[u8], is_whole: bool) -> Option<Vec<u8>> {
+pub(crate) fn repaired(data: &[u8], is_whole: bool) -> Option<Vec<u8>> {
     let is_text = std::str::from_utf8(data).is_ok();
     let mut text = if is_text { data.to_vec() } else { String::from_utf8_lossy(data).into_owned().into_bytes() };
     let mut is_changed = !is_text;

@@ -17,7 +17,12 @@ pub(super) struct ValueShape {
 impl ValueShape {
     /// Returns true if the value, as the code of a result, says that something failed.
     pub(super) fn is_fault(self) -> bool {
-        self.is_filled && self.number != Some(0)
+        self.is_filled && !self.is_success()
+    }
+
+    /// Returns true if the value is a code of success: 0, or HTTP's 200.
+    pub(super) fn is_success(self) -> bool {
+        matches!(self.number, Some(0 | 200))
     }
 
     fn filled(is_filled: bool) -> ValueShape {

@@ -9,7 +9,7 @@ const EVENT: &[u8] = b"id: 1\ndata: {\"a\":1}\n\n";
 fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<CombinedResults>>) {
     let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(1)), ..StreamOptions::new(kind) };
     let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
-    (StreamObserver::new(options, None, Timestamp::ZERO, Arc::clone(&all)), all)
+    (StreamObserver::new(options, Asking::default(), Timestamp::ZERO, Arc::clone(&all)), all)
 }
 
 /// Sends an answer of `count` events, each in a separate read and cut in two.
@@ -74,7 +74,7 @@ fn a_token_allocates_nothing() {
     let llm = Some(LlmOptions::new(LlmApi::OpenaiChat, vec!["ttft < 1s".parse().unwrap()]));
     let options = StreamOptions { llm, ..StreamOptions::new(StreamKind::Sse) };
     let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
-    let mut observer = StreamObserver::new(options, None, Timestamp::ZERO, all);
+    let mut observer = StreamObserver::new(options, Asking::default(), Timestamp::ZERO, all);
     observer.begin(0, 0, Arrival { index: 0, intended_start: Timestamp::ZERO });
     observer.head(0, AnswerHead::without_fields(200));
     observer.slots[0].clocks.head = Head::OfStream;

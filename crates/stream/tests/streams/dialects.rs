@@ -41,17 +41,11 @@ const FAILED: Shown = Shown { per_token: None, tokens: None, ending: StreamEndin
 
 /// Returns the facts of one answer, due and sent at 0.
 pub(crate) fn facts(script: &Script, options: StreamOptions, content_type: &str) -> StreamFacts {
-    facts_of_parts(script, options, content_type, usize::MAX)
+    facts_of_run(script, StreamRun::new(options, Timestamp::ZERO), content_type, usize::MAX)
 }
 
-/// Returns the facts of an answer that is read in parts of at most this length.
-pub(crate) fn facts_of_parts(
-    script: &Script,
-    options: StreamOptions,
-    content_type: &str,
-    length: usize,
-) -> StreamFacts {
-    let run = StreamRun::new(options, Timestamp::ZERO);
+/// Returns the facts of an answer to the first target of a run. It is read in parts of at most this length.
+pub(crate) fn facts_of_run(script: &Script, run: StreamRun, content_type: &str, length: usize) -> StreamFacts {
     let mut observer = run.observer_factory().observer();
     let mut fields = FieldList::default();
     fields.push(b"content-type", content_type.as_bytes());

@@ -170,6 +170,7 @@ impl Found {
             repeats_content: dialect.repeats_content,
             // A text that no rule takes may be content.
             is_unknown: self.is_unknown || self.left != 0,
+            items: Choices::default(),
             is_error: self.conditions & dialect.endings.errors != 0 || self.finish == Some(FinishReason::Error),
             choices: self.choices,
             finished: if ends { Choices::all() } else { self.finished },

@@ -101,6 +101,22 @@ fn errors() -> Vec<Row> {
         ),
         failing("`event: error` with plain text", "event: error\ndata: Internal Server Error\n\n"),
         failing("`{\"error\": {…}}`, and nothing after it", "data: {\"error\":{\"message\":\"boom\"}}\n\n"),
+        failing(
+            "`{\"choices\": [], \"error\": {…}}`",
+            "data: {\"choices\":[],\"error\":{\"message\":\"boom\"}}\n\ndata: [DONE]\n\n",
+        ),
+        failing(
+            "`{\"choices\": [], \"code\": 500, \"message\": …}`",
+            "data: {\"choices\":[],\"code\":500,\"message\":\"boom\"}\n\ndata: [DONE]\n\n",
+        ),
+        failing(
+            "`{\"choices\": [], \"detail\": …}`, and a usage of zeros",
+            "data: {\"choices\":[],\"detail\":\"boom\",\"usage\":{\"completion_tokens\":0}}\n\ndata: [DONE]\n\n",
+        ),
+        failing(
+            "`{\"choices\": [], \"error_code\": 50001}`",
+            "data: {\"choices\":[],\"error_code\":50001}\n\ndata: [DONE]\n\n",
+        ),
         failing("`{\"error\": \"boom\"}`", "data: {\"error\":\"boom\"}\n\ndata: [DONE]\n\n"),
         failing("`{\"type\": \"error\", …}`", "data: {\"type\":\"error\",\"message\":\"boom\"}\n\ndata: [DONE]\n\n"),
         failing("`{\"code\": 500, \"message\": …}`", "data: {\"code\":500,\"message\":\"boom\"}\n\ndata: [DONE]\n\n"),
@@ -148,6 +164,12 @@ fn errors() -> Vec<Row> {
             then(said(word), &[FINISH, USAGE, r#"{"code":0,"message":"ok"}"#, DONE]),
             TRUTH,
             "a code of 0 is no error",
+        ),
+        row(
+            "`{\"choices\": [], \"code\": 200, \"message\": \"success\"}` at the end",
+            then(said(word), &[FINISH, USAGE, r#"{"choices":[],"code":200,"message":"success"}"#, DONE]),
+            TRUTH,
+            "a code of 200 is no error",
         ),
         row(
             "`{\"error_code\": 0, \"error_msg\": \"success\"}` at the end",

@@ -8,15 +8,17 @@ mod natives;
 mod others;
 mod services;
 mod tokens;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use truetail_model::time::Timestamp;
 use truetail_run::{LlmApi, StreamFacts, StreamKind, StreamTime};
-use truetail_stream::{DescribedDialect, LlmOptions, StreamOptions};
+use truetail_stream::{DescribedDialect, LlmOptions, StreamOptions, StreamRun};
 
 use crate::MS;
-use crate::dialects::{Script, event, facts, facts_of_parts, then, twenty};
+use crate::dialects::{Script, event, facts_of_run, then, twenty};
 
 /// Answers from this many bytes on are cut into larger parts, because it takes long.
 const MAX_CUT_SMALL: usize = 20_000;
@@ -95,11 +97,13 @@ struct Row {
     unknown: &'static [Field],
     rule: &'static str,
     content_type: Option<&'static str>,
+    /// The request asks for the prompt in the answer.
+    echo: bool,
 }
 
 /// Returns a row of `openai-chat` of which all is known.
 fn row(how: &'static str, script: Script, truth: Truth, rule: &'static str) -> Row {
-    Row { api: Ok(LlmApi::OpenaiChat), how, script, truth, unknown: &[], rule, content_type: None }
+    Row { api: Ok(LlmApi::OpenaiChat), how, script, truth, unknown: &[], rule, content_type: None, echo: false }
 }
 
 impl Row {
@@ -111,6 +115,11 @@ impl Row {
         Row { unknown, ..self }
     }
 
+    /// Returns a row of an answer that repeats the prompt.
+    fn with_echo(self) -> Row {
+        Row { echo: true, ..self }
+    }
+
     fn options(&self) -> StreamOptions {
         StreamOptions::for_llm(match self.api {
             Ok(api) => LlmOptions::new(api, Vec::new()),
@@ -119,6 +128,13 @@ impl Row {
                 LlmOptions::described(dialect, Vec::new())
             }
         })
+    }
+
+    fn facts(&self, length: usize) -> StreamFacts {
+        let options = self.options();
+        let content_type = self.content_type(&options);
+        let run = StreamRun::new(options, Timestamp::ZERO).with_echoes(vec![self.echo]);
+        facts_of_run(&self.script, run, content_type, length)
     }
 
     fn content_type(&self, options: &StreamOptions) -> &'static str {
@@ -132,9 +148,7 @@ impl Row {
 
     /// Returns the problems of this row: figures that are neither true nor unknown, and unknown ones that need not be.
     fn problems(&self) -> String {
-        let options = self.options();
-        let content_type = self.content_type(&options);
-        let whole = facts(&self.script, options.clone(), content_type);
+        let whole = self.facts(usize::MAX);
         let mut problems = String::new();
         for field in FIELDS {
             let expected = (!self.unknown.contains(&field)).then(|| self.truth.text(field));
@@ -148,7 +162,7 @@ impl Row {
         }
         let bytes: usize = self.script.iter().map(|(_, bytes)| bytes.len()).sum();
         let length = if bytes < MAX_CUT_SMALL { 1 } else { 4_093 };
-        if facts_of_parts(&self.script, options, content_type, length) != whole {
+        if self.facts(length) != whole {
             writeln!(problems, "{}: other facts in parts of {length}", self.how).unwrap();
         }
         problems
@@ -204,7 +218,7 @@ fn shown(facts: &StreamFacts, field: Field) -> Option<String> {
             let is_known = llm.tokens.unknown_time_per_output_token == 0;
             is_known.then(|| span(of(StreamTime::TimePerOutputToken)))
         }
-        Content => (llm.unreadable_events == 0).then(|| llm.content_events.to_string()),
+        Content => (llm.unreadable_events + llm.unmeasured.echo_events == 0).then(|| llm.content_events.to_string()),
         Tokens => (llm.tokens.counted == 1).then(|| llm.tokens.output.to_string()),
         // The screen says nothing of reasoning that nobody counted.
         Reasoning if llm.tokens.reasoning == 0 && (llm.reasoning_events > 0 || llm.unreadable_events > 0) => None,

@@ -90,6 +90,13 @@ fn natives() -> Vec<Row> {
             )
             .not_known(&[Tokens]),
             row(
+                "the text only in `generated_text`",
+                vec![(480, event(&format!(r#"{{"token":null,{}}}"#, over(20))))],
+                Truth { first: Some(480), gaps: None, per_token: None, content_events: 1, ..TRUTH },
+                "nothing tells when the tokens of a whole came",
+            )
+            .not_known(&[Ttft, Itl, Tpot, Content, Reasoning]),
+            row(
                 "`{\"error\": …}` after ten words",
                 broken(around(&[], tgi, &[]), event(r#"{"error":"boom","error_type":"generation"}"#)),
                 FAILED,

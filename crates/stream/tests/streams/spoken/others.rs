@@ -380,5 +380,8 @@ fn gemini() -> Vec<Row> {
 }
 
 pub(super) fn rows() -> Vec<Row> {
-    [completions(), responses(), anthropic(), gemini()].into_iter().flatten().collect()
+    [completions(), whole::echoes(), responses(), whole::responses(), anthropic(), gemini()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

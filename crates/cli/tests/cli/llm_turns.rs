@@ -1,0 +1,165 @@
+//! Conversations of several turns: `deltas` captures what the model said, and the next request says exactly that again.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
+
+/// Pieces of the answer to each turn in JSON, and the text that they make together.
+const TURNS: [(&[&str], &str); 3] = [
+    (
+        &[r#""He said \"hi\" \\ and \/""#, r#""\n\r\t\b\f\u0000\u001b\u007f""#, "\"\"", "null", r#""'$&`%s\\n""#],
+        "He said \"hi\" \\ and /\n\r\t\u{8}\u{c}\0\u{1b}\u{7f}'$&`%s\\n",
+    ),
+    (
+        // Emoji in UTF-8, as a pair, as a pair over two events, and halves alone.
+        &["\"\u{1f98a}\u{e9}\"", r#""\ud83d\ude00""#, r#""a\ud83d""#, r#""\ude00b""#, r#""\ud83dx""#, r#""\ude00""#],
+        "\u{1f98a}\u{e9}\u{1f600}a\u{1f600}b\u{fffd}x\u{fffd}",
+    ),
+    (
+        &[
+            "\"\u{2028}\u{2029}\"",
+            "\"</script> {{newUuid}} {{a1}}\"",
+            r#""{\"json\": [1, 2]}\n\n""#,
+            "\"data: [DONE]  \"",
+        ],
+        "\u{2028}\u{2029}</script> {{newUuid}} {{a1}}{\"json\": [1, 2]}\n\ndata: [DONE]  ",
+    ),
+];
+
+/// The text of an answer in the conversation that began with `id`.
+fn said(turn: usize, id: &str) -> String {
+    format!("{}{id}", TURNS[turn].1)
+}
+
+fn content(messages: &Value, at: usize) -> &str {
+    messages[at]["content"].as_str().unwrap_or_else(|| panic!("no content {at}: {messages}"))
+}
+
+/// Starts a model that answers the turns of [`TURNS`] in tiny parts, after a thought. Sends all bodies of requests.
+fn model() -> (String, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let (sender, bodies) = channel();
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let sender = sender.clone();
+            thread::spawn(move || answer_all(socket, &sender));
+        }
+    });
+    (url, bodies)
+}
+
+fn answer_all(mut socket: TcpStream, sender: &Sender<String>) -> Option<()> {
+    socket.set_nodelay(true).ok()?;
+    let mut reader = BufReader::new(socket.try_clone().ok()?);
+    loop {
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
+        let mut body = vec![0; length.parse().ok()?];
+        reader.read_exact(&mut body).ok()?;
+        let body = String::from_utf8(body).expect("bodies are UTF-8");
+        let answer = answer(&body);
+        sender.send(body).ok()?;
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n";
+        socket.write_all(head.as_bytes()).ok()?;
+        for part in answer.as_bytes().chunks(7) {
+            socket.write_all(&[format!("{:x}\r\n", part.len()).as_bytes(), part, b"\r\n"].concat()).ok()?;
+        }
+        socket.write_all(b"0\r\n\r\n").ok()?;
+    }
+}
+
+fn answer(body: &str) -> String {
+    let body: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    let messages = &body["messages"];
+    let turn = messages.as_array().expect("a list").len() / 2;
+    let event = |delta: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{{delta}}}}}]}}\n\n");
+    let thought = event(r#""role":"assistant","content":"","reasoning_content":"hm \"so\"""#);
+    let pieces = match TURNS.get(turn) {
+        Some((pieces, _)) => pieces.iter().map(|piece| event(&format!("\"content\":{piece}"))).collect(),
+        None => String::new(),
+    };
+    let id = event(&format!("\"content\":\"{}\"", content(messages, 0)));
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+               data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n";
+    format!("{thought}{pieces}{id}{end}")
+}
+
+/// A flow of four turns. Each request has all that was said before.
+fn four_turns() -> String {
+    let mut flow = String::new();
+    let mut history = r#"{"role": "user", "content": "{{id}}"}"#.to_owned();
+    for turn in 1..=4 {
+        flow += &format!(
+            "# truetail: name turn{turn}\n# truetail: stream\nPOST {{{{host}}}}/v1/chat/completions\n\
+             {{\"model\": \"m\", \"stream\": true, \"messages\": [{history}]}}\nHTTP 200\n[Captures]\na{turn}: deltas\n\n"
+        );
+        history += &format!(
+            r#", {{"role": "assistant", "content": "{{{{a{turn}}}}}"}}, {{"role": "user", "content": "and {turn}?"}}"#
+        );
+    }
+    flow
+}
+
+fn run(dir: &TestDir, flow: &str, url: &str, more: &str) -> CommandOutput {
+    dir.file("chat.hurl", flow);
+    let line = format!("run --flow chat.hurl --variable host={url} --no-preflight --quiet --llm openai-chat {more}");
+    dir.truetail(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+#[test]
+fn each_turn_says_exactly_what_the_model_said_before() {
+    let (url, bodies) = model();
+    let dir = TestDir::new();
+    let ids: String = (0..10).map(|number| format!("\nconversation {number}")).collect();
+    dir.file("rows.csv", &format!("id{ids}\n"));
+    let output = run(&dir, &four_turns(), &url, "-r 100 -d 100ms --out a --data-from rows.csv");
+    let run_json = assert_complete(&dir.path().join("a"));
+    assert_balanced(&run_json);
+    assert_eq!(run_json["sessions"]["tally"]["completed"], 10, "{output:?}");
+    let mut turns: BTreeMap<String, usize> = BTreeMap::new();
+    for body in bodies.try_iter() {
+        let body: Value = serde_json::from_str(&body).expect("JSON");
+        let messages = &body["messages"];
+        let id = content(messages, 0);
+        let length = messages.as_array().expect("a list").len();
+        *turns.entry(id.to_owned()).or_default() += 1;
+        for at in (1..length).step_by(2) {
+            assert_eq!(messages[at]["role"], "assistant");
+            assert_eq!(content(messages, at).as_bytes(), said(at / 2, id).as_bytes(), "turn {} of {length}", at / 2);
+        }
+    }
+    assert_eq!((turns.len(), turns.values().sum::<usize>()), (10, 40));
+    // What the model thought is measured, and not said again.
+    assert_eq!(run_json["stream"]["llm"]["reasoning_events"], 40);
+}
+
+#[test]
+fn an_answer_that_cannot_be_said_again_ends_its_session_and_a_note_says_why() {
+    let step = |path: &str| {
+        format!("# truetail: stream\nPOST {{{{host}}}}/{path}\n{{\"messages\": []}}\nHTTP 200\n[Captures]\na: deltas\n")
+    };
+    let call = "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}}]}\n\n\
+                data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n";
+    let boom = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"message\":\"boom\"}}\n\n";
+    for (answer, says) in [(call, "it calls a tool, which has no text"), (boom, "it has an error event")] {
+        let (url, _bodies) = crate::llm_dialects::answering(move |_| format!("{}{answer}", crate::llm_dialects::HEAD));
+        let dir = TestDir::new();
+        let host = url.trim_end_matches("/v1/chat/completions");
+        let run_json = run(&dir, &step("v1/chat/completions"), host, "-r 100 -d 30ms --json --no-save").json();
+        assert_eq!(run_json["sessions"]["steps"][0]["ended_here"]["capture"], 3, "{run_json}");
+        assert!(run_json["notes"].to_string().contains(says), "{says}: {}", run_json["notes"]);
+    }
+}
