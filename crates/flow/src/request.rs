@@ -83,15 +83,13 @@ impl StepBody {
         let StepBody::JsonMessage(json, method) = self else { return None };
         method.body_of_json(json.render(scope).ok()?.as_bytes()).err()
     }
-}
 
-impl StepBody {
-    /// Returns the body as it is written, with its placeholders; empty for a form.
+    /// Returns the body as it is written, with its placeholders; empty for a form and for the message of a call.
     pub(crate) fn written(&self) -> Vec<u8> {
         match self {
             StepBody::Bytes(bytes) => bytes.clone(),
             StepBody::Text(template) => template.written().into_bytes(),
-            StepBody::Form(_) | StepBody::Parts(..) => Vec::new(),
+            StepBody::Form(_) | StepBody::Parts(..) | StepBody::Message(_) | StepBody::JsonMessage(..) => Vec::new(),
         }
     }
 }

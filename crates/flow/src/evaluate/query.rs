@@ -1,5 +1,4 @@
 use serde_json::Value as Json;
-
 use truetail_stream::said_text;
 
 use super::answer::{Answer, STATUS_FIELD};
