@@ -121,7 +121,7 @@ pub(crate) struct StreamObserver {
 
 impl StreamObserver {
     /// Creates an observer that adds its results to `all_found` when it finishes. It leaves out arrivals before
-    /// `measure_from`, and those of targets that ask for no stream.
+    /// `measure_from`, and answers of targets that ask for no stream.
     pub(crate) fn new(
         options: StreamOptions,
         asking: Asking,

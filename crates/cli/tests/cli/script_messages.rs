@@ -177,7 +177,7 @@ fn sessions_of_messages_have_the_books_and_the_content_of_the_same_sessions_over
     }
 }
 
-/// The messages that `truetail serve` logs, and its faults, are those in the books.
+/// The books have the messages that `truetail serve` logs, and its faults.
 #[test]
 fn the_log_of_the_server_agrees_with_the_books() {
     let script = r#"
