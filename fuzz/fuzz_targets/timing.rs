@@ -9,7 +9,7 @@ fuzz_target!(|input: &[u8]| {
     entries(input, &mut |entry| {
         count += 1;
         assert!(!entry.name.is_empty() && entry.name.len() <= input.len());
-        assert!(!entry.name.contains(|c: char| c.is_whitespace() || c.is_control()));
+        assert!(entry.name.iter().all(u8::is_ascii_graphic));
     });
     assert!(count <= input.len() && count <= 64, "{count} entries");
     if let Ok(text) = std::str::from_utf8(input) {

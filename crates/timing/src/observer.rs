@@ -35,11 +35,11 @@ impl TimingResults {
     }
 
     /// Returns the place of a name; `None` if all places are taken.
-    fn place(&mut self, name: &str) -> Option<usize> {
-        let known = self.names.iter().position(|other| other == name);
+    fn place(&mut self, name: &[u8]) -> Option<usize> {
+        let known = self.names.iter().position(|other| other.as_bytes() == name);
         known.or_else(|| {
-            let has_room = self.names.len() < MAX_PARTS;
-            has_room.then(|| self.names.push(name.to_owned()))?;
+            let name = std::str::from_utf8(name).ok().filter(|_| self.names.len() < MAX_PARTS)?;
+            self.names.push(name.to_owned());
             Some(self.names.len() - 1)
         })
     }
@@ -49,7 +49,7 @@ impl TimingResults {
         self.answers += other.answers;
         self.without += other.without;
         self.unread += other.unread;
-        let places: Vec<Option<usize>> = other.names.iter().map(|name| self.place(name)).collect();
+        let places: Vec<Option<usize>> = other.names.iter().map(|name| self.place(name.as_bytes())).collect();
         self.unread += places.iter().filter(|place| place.is_none()).count() as u64;
         if places.iter().enumerate().any(|(from, to)| Some(from) != *to) {
             other.times.change_each(|times| times.moved(&places));
@@ -88,8 +88,7 @@ impl TimingObserver {
                     results.unread += u64::from(!is_read);
                 }),
                 TimingSource::Header { name, unit } => each_value(name, &mut |value| {
-                    let duration = std::str::from_utf8(value).ok().and_then(|text| unit.duration(text));
-                    add(results, open, name, duration);
+                    add(results, open, name.as_bytes(), unit.duration(value));
                 }),
             }
         }
@@ -97,7 +96,7 @@ impl TimingObserver {
 }
 
 /// Adds a time to those of an answer. Times with the same name are added up.
-fn add(results: &mut TimingResults, open: &mut ReportedTimes, name: &str, duration: Option<Nanos>) {
+fn add(results: &mut TimingResults, open: &mut ReportedTimes, name: &[u8], duration: Option<Nanos>) {
     match duration.and_then(|duration| Some((results.place(name)?, duration))) {
         Some((place, duration)) => open.add(place, duration),
         None => results.unread += 1,

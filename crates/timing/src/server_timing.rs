@@ -10,9 +10,9 @@ pub(crate) const MAX_NAME: usize = 40;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Entry<'a> {
     /// Name of the metric, a token of HTTP.
-    pub name: &'a str,
+    pub name: &'a [u8],
     /// Duration in milliseconds as it was sent, if the entry has one.
-    pub duration: Option<&'a str>,
+    pub duration: Option<&'a [u8]>,
 }
 
 /// Calls `found` with each entry of a header's value. Returns false if a part was not read.
@@ -53,15 +53,15 @@ impl<'a> Scanner<'a> {
         is_there
     }
 
-    fn token(&mut self) -> Option<&'a str> {
-        let length = self.0.iter().take_while(|byte| is_of_token(**byte)).count();
+    fn token(&mut self) -> Option<&'a [u8]> {
+        let length = self.0.iter().position(|byte| !IS_OF_TOKEN[usize::from(*byte)]).unwrap_or(self.0.len());
         let (token, rest) = self.0.split_at(length);
         self.0 = rest;
-        std::str::from_utf8(token).ok().filter(|token| !token.is_empty())
+        (!token.is_empty()).then_some(token)
     }
 
     /// Reads a quoted text, and returns its content if it needs no unescaping.
-    fn quoted(&mut self) -> Option<&'a str> {
+    fn quoted(&mut self) -> Option<&'a [u8]> {
         let text = self.0;
         let mut is_escaped = false;
         let mut has_escape = false;
@@ -71,7 +71,7 @@ impl<'a> Scanner<'a> {
                 b'\\' => (is_escaped, has_escape) = (true, true),
                 b'"' => {
                     self.0 = &text[at + 1..];
-                    return std::str::from_utf8(&text[..at]).ok().filter(|_| !has_escape);
+                    return (!has_escape).then_some(&text[..at]);
                 }
                 _ => {}
             }
@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
                 _ => self.token(),
             };
             // Of several, the first counts.
-            if parameter.eq_ignore_ascii_case("dur") && duration.is_none() {
+            if parameter.eq_ignore_ascii_case(b"dur") && duration.is_none() {
                 duration = value;
             }
         }
@@ -116,10 +116,22 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns true for bytes of a token (RFC 9110, section 5.6.2).
-fn is_of_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
+/// True for bytes of a token (RFC 9110, section 5.6.2).
+const IS_OF_TOKEN: [bool; 256] = {
+    let mut are = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        are[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let others = b"!#$%&'*+-.^_`|~";
+    let mut at = 0;
+    while at < others.len() {
+        are[others[at] as usize] = true;
+        at += 1;
+    }
+    are
+};
 
 #[cfg(test)]
 mod tests {
@@ -129,7 +141,8 @@ mod tests {
 
     fn read(value: &str) -> (Vec<(&str, Option<&str>)>, bool) {
         let mut all = Vec::new();
-        let is_read = entries(value.as_bytes(), &mut |entry| all.push((entry.name, entry.duration)));
+        let text = |bytes| std::str::from_utf8(bytes).expect("UTF-8, as the value is");
+        let is_read = entries(value.as_bytes(), &mut |entry| all.push((text(entry.name), entry.duration.map(text))));
         (all, is_read)
     }
 

@@ -55,11 +55,34 @@ impl HeaderUnit {
     }
 
     /// Returns the duration; `None` if the text is not a decimal number from 0 to a week.
-    pub(crate) fn duration(self, text: &str) -> Option<Nanos> {
-        let number: f64 = text.trim().parse().ok()?;
+    pub(crate) fn duration(self, text: &[u8]) -> Option<Nanos> {
+        let number = short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.trim().parse().ok())?;
         let ns = number * self.nanoseconds();
         (0.0..=LONGEST_NS).contains(&ns).then(|| Nanos(ns.round() as u64))
     }
+}
+
+/// Returns a number of up to 15 digits, with or without a point. Both parts of the fraction are exact, so the result is
+/// the one that parsing the text gives.
+fn short_decimal(text: &[u8]) -> Option<f64> {
+    const MAX_DIGITS: usize = 15;
+    const POWERS: [f64; MAX_DIGITS] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
+    if text.len() > MAX_DIGITS {
+        return None;
+    }
+    let (mut digits, mut behind_point) = (0u64, None);
+    for byte in text {
+        match byte {
+            b'0'..=b'9' => {
+                digits = digits * 10 + u64::from(byte - b'0');
+                behind_point = behind_point.map(|count| count + 1);
+            }
+            b'.' if behind_point.is_none() => behind_point = Some(0),
+            _ => return None,
+        }
+    }
+    let has_digits = text.len() > usize::from(behind_point.is_some());
+    has_digits.then(|| digits as f64 / POWERS[behind_point.unwrap_or(0)])
 }
 
 impl TimingSource {
@@ -112,6 +135,8 @@ impl FromStr for TimingSource {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -127,9 +152,19 @@ mod tests {
 
     #[test]
     fn only_possible_durations_are_read() {
-        let ms = |text| HeaderUnit::Milliseconds.duration(text).map(|time| time.0);
+        let ms = |text: &str| HeaderUnit::Milliseconds.duration(text.as_bytes()).map(|time| time.0);
         assert_eq!([ms("1.5"), ms(" 0 "), ms("1e3")], [Some(1_500_000), Some(0), Some(1_000_000_000)]);
         assert_eq!([ms("-1"), ms("NaN"), ms("inf"), ms(""), ms("1ms"), ms("1e30")], [None; 6]);
-        assert_eq!(HeaderUnit::Seconds.duration("0.012345"), Some(Nanos(12_345_000)));
+        assert_eq!(HeaderUnit::Seconds.duration(b"0.012345"), Some(Nanos(12_345_000)));
+    }
+    proptest! {
+        #[test]
+        fn a_short_number_is_the_one_that_its_text_means(text in "[0-9]{0,9}[.]?[0-9]{0,9}") {
+            if let Some(number) = short_decimal(text.as_bytes()) {
+                prop_assert_eq!(Ok(number), text.parse::<f64>());
+            } else {
+                prop_assert!(text.len() > 15 || text.parse::<f64>().is_err(), "{}", text);
+            }
+        }
     }
 }
