@@ -218,9 +218,9 @@ impl<'a> StepMaker<'a> {
         }
         let defaults =
             [("Host", host), ("User-Agent", concat!("truetail/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
-        // The content type of a call is not that of its text, and calls have neither this header nor a length.
-        let is_usual = |name: &str| !has(name) && !(is_call && name == "Accept");
-        defaults.into_iter().filter(|(name, _)| is_usual(name)).for_each(|(name, value)| put(name, value));
+        // Calls have no Accept, no length, and the content type of gRPC.
+        let is_left_out = |name: &str| has(name) || is_call && name == "Accept";
+        defaults.into_iter().filter(|(name, _)| !is_left_out(name)).for_each(|(name, value)| put(name, value));
         if let Some(content_type) = content_type.filter(|_| !is_call && !has("content-type")) {
             put("Content-Type", &content_type);
         }
