@@ -25,6 +25,14 @@ pub struct ScriptFile {
     pub seed: u64,
 }
 
+impl ScriptFile {
+    /// Returns false if the script cannot define `session(s)`. Most scripts of wrk have no such word, and need not be run
+    /// once more.
+    pub fn may_lead_sessions(&self) -> bool {
+        self.code.windows(7).any(|word| word == b"session")
+    }
+}
+
 /// The values of `wrk` before the script runs.
 #[derive(Clone, Default, Debug)]
 pub struct ScriptTarget {

@@ -133,8 +133,7 @@ pub fn steps_of(
     target: &ScriptTarget,
     asks: &SessionAsks,
 ) -> Result<Option<Vec<String>>, ScriptError> {
-    // Most scripts of wrk have no such word, and need not be run once more.
-    if !file.code.windows(7).any(|word| word == b"session") {
+    if !file.may_lead_sessions() {
         return Ok(None);
     }
     let output = Output::new(|_| ());

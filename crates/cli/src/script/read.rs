@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
-use truetail_engine::{Framing, Method, Origin, Request};
+use truetail_engine::{Method, Origin, Request};
 use truetail_flow::{GuidedPlan, PlanError};
 use truetail_grpc::{GrpcUrl, Schema};
 use truetail_requests::basic_authorization;
@@ -112,15 +112,21 @@ fn sessions(args: &RunArgs, file: &ScriptFile) -> Result<Option<ScriptedSessions
 
 /// Returns the sessions of a script on the URL of channels.
 fn of_messages(args: &RunArgs, file: &ScriptFile) -> Result<ScriptedSessions> {
+    let needs_session = || {
+        let (scheme, _) = args.url.as_deref().and_then(|url| url.trim().split_once("://")).unwrap_or_default();
+        let is_redis = scheme.to_ascii_lowercase().starts_with("redis");
+        let example = if is_redis { "s:command(\"GET\", \"key\")" } else { "s:send(\"…\")" };
+        needs_session(file, &format!("{scheme}://"), example)
+    };
+    if !file.may_lead_sessions() {
+        return Err(needs_session());
+    }
     refuse_for_sessions(args)?;
     let (channel, options) = messages::of_sessions(args)?;
     let origin = channel.origin;
     let target = ScriptTarget { url: origin.to_string(), path: channel.path, ..at_origin(&origin) };
     let asks = SessionAsks::Messages(Box::new(options.clone()));
-    let Some(steps) = steps_of(file, &target, &asks).map_err(failed)? else {
-        let example = if options.framing == Framing::Redis { "s:command(\"GET\", \"key\")" } else { "s:send(\"…\")" };
-        return Err(needs_session(file, &format!("{}://", origin.scheme), example));
-    };
+    let steps = steps_of(file, &target, &asks).map_err(failed)?.ok_or_else(needs_session)?;
     let guided = GuidedPlan::of_messages(&file.name, origin, &steps, options);
     let guided = guided.map_err(|error| wrong_plan(file, &error))?;
     let rows = rows::for_script(args)?.map(Arc::new);
