@@ -74,6 +74,7 @@ pub(crate) fn target(args: &RunArgs) -> Result<Target> {
 ///
 /// # Errors
 /// If the URL or the options are not valid, or an option says what is sent or asks for pushes.
+#[cfg(feature = "script")]
 pub(crate) fn of_sessions(args: &RunArgs) -> Result<(ChannelUrl, MessageOptions)> {
     let pushes = "a session waits for replies, and reads no pushes";
     let sent = "session(s) says what is sent; write it there";
