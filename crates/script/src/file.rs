@@ -26,8 +26,8 @@ pub struct ScriptFile {
 }
 
 impl ScriptFile {
-    /// Returns false if the script cannot define `session(s)`. Most scripts of wrk have no such word, and need not be run
-    /// once more.
+    /// Returns false if the script cannot define `session(s)`. Most scripts of wrk have no such word, and need not be
+    /// run once more.
     pub fn may_lead_sessions(&self) -> bool {
         self.code.windows(7).any(|word| word == b"session")
     }

@@ -222,6 +222,10 @@ fn the_channel_of_a_session_opens_as_the_options_say_and_is_closed_at_its_end() 
         thread::sleep(std::time::Duration::from_millis(10));
     }
     assert!(closed() >= SESSIONS, "{} codes", closed());
+    let dir = TestDir::new();
+    let file = dir.file("chat.lua", script);
+    let shown = dir.truetail(&["run", &ws, "-r", "20", "-d", "100ms", "-c", "9", "--script", file, "--no-save"]);
+    assert!(shown.stdout.contains("a channel per session, at most 9, framing websocket"), "{shown:?}");
     let (tcp, seen) = lines(|line| Some(vec![if line == "hello" { "welcome".to_owned() } else { line.to_owned() }]));
     let run = offer(&tcp, script, &["--framing", "line", "--hello", "hello.txt"]).json();
     assert_eq!(run["sessions"]["tally"]["completed"], SESSIONS);

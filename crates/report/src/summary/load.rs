@@ -132,10 +132,13 @@ fn readable(profile: &str) -> String {
 /// Describes the limits on connections and on simultaneous requests, if any, and HTTP/2.
 fn connections(offered: &OfferedLoad) -> Option<String> {
     if let Some(messages) = &offered.messages {
-        let channels = offered.connections.map_or("a channel for each thread".to_owned(), |n| match n {
-            1 => "one channel".to_owned(),
-            n => format!("{} channels", number::count(n.into())),
-        });
+        let channels = match (offered.connection_per_session, offered.connections) {
+            (true, None) => "a channel per session".to_owned(),
+            (true, Some(n)) => format!("a channel per session, at most {}", number::count(n.into())),
+            (false, None) => "a channel for each thread".to_owned(),
+            (false, Some(1)) => "one channel".to_owned(),
+            (false, Some(n)) => format!("{} channels", number::count(n.into())),
+        };
         let matched = if messages.matching == "order" { "" } else { &format!(", matched by {}", messages.matching) };
         let framing = if messages.framing == "grpc" { "gRPC" } else { &format!("framing {}", messages.framing) };
         return Some(format!("{channels}, {framing}{matched}"));
