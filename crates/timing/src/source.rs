@@ -70,7 +70,8 @@ fn short_decimal(text: &[u8]) -> Option<f64> {
     if text.len() > MAX_DIGITS {
         return None;
     }
-    let (mut digits, mut behind_point) = (0u64, None);
+    let mut digits = 0u64;
+    let mut behind_point = None;
     for byte in text {
         match byte {
             b'0'..=b'9' => {
