@@ -23,9 +23,6 @@ Examples:
   truetail capacity http://127.0.0.1:8000/v1/chat/completions --llm openai-chat --sweep 1..32/8 --step 60s \\
     --beside truetail-runs/20261122T062302Z-sweep-other -- --data '{\"model\": \"m\", \"messages\": […]}'";
 
-/// Option of `truetail run` that makes prompts. Each probe would send the same few ones again, which a cache answers.
-pub(crate) const PROMPTS: &str = "prompts";
-
 /// Long names of the options of `truetail run` that a search sets itself, or that have no effect in it.
 pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "rate",
@@ -61,7 +58,6 @@ pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "setup",
     "slo",
     "tokenizer",
-    PROMPTS,
     "cache-bust",
     "vllm-json",
     "live",

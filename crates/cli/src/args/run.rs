@@ -217,6 +217,9 @@ pub(crate) struct RunArgs {
     /// A few calls before the load tell how many tokens the server counts for a word. Needs --llm
     #[arg(long, value_name = "SPEC", help_heading = "Request")]
     pub prompts: Option<String>,
+    /// Number of rows of `--prompts` for a load that takes several runs; `None`: as many as the load has requests.
+    #[arg(skip)]
+    pub prompt_rows: Option<u64>,
     /// Rows that were made, as JSON lines.
     #[arg(skip)]
     pub made_rows: Option<Arc<[u8]>>,

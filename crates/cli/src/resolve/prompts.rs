@@ -66,7 +66,8 @@ pub(super) fn make(args: &mut RunArgs, prompts: &SyntheticPrompts, workload: &Wo
         calibrated(args, prompts)?
     };
     let planned = workload.model.schedule().and_then(|schedule| schedule.count());
-    let planned = planned.or(workload.model.horizon().requests).unwrap_or(DEFAULT_ROWS);
+    let planned = planned.or(workload.model.horizon().requests);
+    let planned = args.prompt_rows.or(planned).unwrap_or(DEFAULT_ROWS);
     let rows = prompts.rows(planned, MAX_BYTES);
     let made = prompts.make(rows, args.seed.unwrap_or(DEFAULT_SEED), tokens);
     args.made_rows = Some(made.json_lines.into());

@@ -69,7 +69,7 @@ fn unused(data: &DataFile, who_uses: &str) -> Result<CliError> {
 pub(crate) fn refuse_once(feed: Option<FeedName>, verb: &str) -> Result<()> {
     match feed {
         Some(FeedName::Once) => Err(usage_error(format!(
-            "--feed once has no meaning in 'truetail {verb}': each of its runs begins with the first row again; use truetail run"
+            "--feed once has no meaning in 'truetail {verb}', which makes several runs; use truetail run"
         ))),
         Some(FeedName::InOrder | FeedName::Random) | None => Ok(()),
     }

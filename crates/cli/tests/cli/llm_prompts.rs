@@ -138,6 +138,51 @@ fn runs_in_turn_are_checked_without_a_request() {
     assert!(bodies.try_iter().count() > 20);
 }
 
+/// Each run of a sweep takes the next rows, and the calls that tell the lengths come once, before the first.
+#[test]
+fn each_step_of_a_sweep_takes_the_next_prompts() {
+    let (url, bodies) = answering(counting);
+    let dir = TestDir::new();
+    let sweep = |more: &str, out: &str| {
+        let line = format!(
+            "capacity {url} --llm openai-chat --sweep 20..40/2 --step 1s --past-saturation --json --out {out} -- --data {BODY} --prompts"
+        );
+        let words: Vec<&str> = line.split(' ').collect();
+        dir.truetail(&[&words[..], &[&format!("synthetic:input=400,output=2{more}")]].concat())
+    };
+    let output = sweep(",rows=2000", "s");
+    let steps = output.json()["steps"].as_array().expect("steps").clone();
+    assert_eq!(steps.len(), 2, "{output:?}");
+    assert!(flat(&output.stderr).contains("by the server's count in"), "{output:?}");
+    let sent: Vec<String> = bodies.try_iter().collect();
+    let is_call = |body: &String| body.contains("\"max_tokens\":1,");
+    let calls = sent.iter().take_while(|body| is_call(body)).count();
+    assert!((2..=5).contains(&calls) && calls == sent.iter().filter(|body| is_call(body)).count(), "{calls} calls");
+    let texts: std::collections::BTreeSet<String> = sent.iter().map(|body| prompt(body)).collect();
+    assert!(sent.len() > calls + 40 && texts.len() == sent.len(), "{} of {}", texts.len(), sent.len());
+    for step in &steps {
+        let run = assert_complete(&dir.path().join(step["run"].as_str().expect("a run")));
+        let prompts = &run["stream"]["llm"]["prompts"];
+        assert_eq!(prompts["answers"], run["stream"]["tally"]["complete"]);
+        let of = |name: &str| prompts[name].as_f64().expect("a number");
+        assert!((of("counted_input") / of("asked_input") - 1.0).abs() < 0.03, "{prompts}");
+        assert!(run["notes"].to_string().contains("its first request has row"), "{}", run["notes"]);
+    }
+    // Rows that run out are used again, and both the sweep and its runs say so.
+    let output = sweep(",rows=25", "again");
+    assert!(output.stderr.contains("the 25 rows are used up, and the first one is used again"), "{output:?}");
+    let last = output.json()["steps"][1]["run"].as_str().expect("a run").to_owned();
+    let run = assert_complete(&dir.path().join(last));
+    assert!(
+        run["notes"].to_string().contains("rows are used again: a server may have their prompts"),
+        "{}",
+        run["notes"]
+    );
+    let texts: std::collections::BTreeSet<String> =
+        bodies.try_iter().filter(|body| !is_call(body)).map(|body| prompt(&body)).collect();
+    assert_eq!(texts.len(), 25);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_in_one_line() {
     let dir = TestDir::new();

@@ -214,6 +214,11 @@ impl Target {
         &self.requests
     }
 
+    /// Lets the first arrival use this row of data, so that a run goes on where another one ended.
+    pub fn begin_at_row(&mut self, row: u64) {
+        self.requests = self.requests.clone().beginning_at_row(row);
+    }
+
     /// Gives the requests the hash of `others`, so that they count as the same. Used if each run puts something into
     /// them, such as a token, that does not change the load.
     pub fn same_requests_as(&mut self, others: &RequestSet) {

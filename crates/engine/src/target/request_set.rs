@@ -204,6 +204,14 @@ impl RequestSet {
         self.choice.order
     }
 
+    /// Returns these requests with another row for the first arrival. Later arrivals get the rows that follow, and after
+    /// the last row the first.
+    #[must_use]
+    pub fn beginning_at_row(mut self, row: u64) -> RequestSet {
+        self.choice.first_row = row;
+        self
+    }
+
     /// Returns the seed of the choice.
     pub fn seed(&self) -> u64 {
         self.choice.seed
@@ -299,6 +307,8 @@ struct Choice {
     /// For each target, the sum of all weights up to and including its own.
     cumulative_weights: Arc<[u64]>,
     rows: u32,
+    /// Row of the first arrival, modulo their number.
+    first_row: u64,
     order: FeedOrder,
     seed: u64,
     /// The request of each arrival if it was recorded; empty if it is drawn.
@@ -312,7 +322,8 @@ impl Choice {
             sum += u64::from(target.weight);
             sum
         });
-        Choice { cumulative_weights: cumulative_weights.collect(), rows, order, seed, recorded: Arc::new([]) }
+        let cumulative_weights = cumulative_weights.collect();
+        Choice { cumulative_weights, rows, first_row: 0, order, seed, recorded: Arc::new([]) }
     }
 
     fn recorded(&self, index: u64) -> Option<RequestId> {
@@ -329,6 +340,7 @@ impl Choice {
 
     fn row(&self, index: u64) -> u32 {
         let rows = u64::from(self.rows);
+        let index = index.wrapping_add(self.first_row);
         match self.order {
             FeedOrder::InOrder => (index % rows) as u32,
             FeedOrder::Random => below(rows, draw(self.seed, ROW_STREAM, index)) as u32,

@@ -1,5 +1,6 @@
 //! Probes of a real server with the engine.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -19,6 +20,7 @@ use truetail_study::capacity::{CoolDown, Figures, ObjectiveRecord, Probe, ProbeE
 use super::looking::Looking;
 use super::question::Asked;
 use super::stop::SearchStop;
+use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 use crate::progress::ProgressReporter;
 
@@ -40,6 +42,10 @@ const LONGEST_APPROACH: Nanos = Nanos::from_secs(10);
 /// Time to wait for the last answers of a probe, beyond the limits of its objectives.
 const DRAIN: Nanos = Nanos::from_secs(2);
 
+/// Effect of prompts that are sent again, and what helps.
+const USED_AGAIN: &str = "a server may have their prompts in its cache, which makes answers faster; --data-from a longer file, or \
+                          --prompts with more rows=, helps";
+
 pub(super) struct EngineProbe<'a> {
     pub(super) asked: &'a Asked,
     folder: PathBuf,
@@ -48,12 +54,20 @@ pub(super) struct EngineProbe<'a> {
     began: Instant,
     /// Median response time without load; of streams the median time to the first event.
     unloaded: Option<Nanos>,
+    /// Rows of prompts that runs have used.
+    rows_used: Cell<u64>,
 }
 
 impl<'a> EngineProbe<'a> {
     /// Prepares probes of the server in `asked`. The clock of the search starts now, and runs are saved in `folder`.
     pub(super) fn new(asked: &'a Asked, folder: PathBuf, stop: SearchStop, quiet: bool) -> EngineProbe<'a> {
-        EngineProbe { asked, folder, stop, quiet, began: Instant::now(), unloaded: None }
+        EngineProbe { asked, folder, stop, quiet, began: Instant::now(), unloaded: None, rows_used: Cell::new(0) }
+    }
+
+    /// Goes on after a search that has made this many requests, and more between its probes.
+    pub(super) fn after_requests(self, requests: u64) -> EngineProbe<'a> {
+        self.rows_used.set(requests.saturating_add(requests / 2));
+        self
     }
 
     /// Returns the plan of a run at `rate` per second.
@@ -63,7 +77,31 @@ impl<'a> EngineProbe<'a> {
         let mut plan = self.asked.plan.clone();
         plan.workload = Workload { model: LoadModel::Open(schedule), warmup: Nanos::ZERO, ..plan.workload };
         plan.workload.limits.drain = plan.workload.limits.drain.min(self.drain());
+        if self.asked.prompt_rows() > 0 {
+            plan.target.begin_at_row(self.rows_used.get());
+        }
         Ok(plan)
+    }
+
+    /// Counts the rows of prompts that a run used. Notes of the run say where it began, and if it used rows again.
+    fn use_rows(&self, run: &mut Run) {
+        let rows = self.asked.prompt_rows();
+        if rows == 0 {
+            return;
+        }
+        let before = self.rows_used.get();
+        let after = before.saturating_add(run.snapshot.tally.planned);
+        self.rows_used.set(after);
+        run.facts.notes.push(format!(
+            "its first request has row {} of {rows}; earlier runs had the rows before",
+            before % rows + 1
+        ));
+        if after > rows {
+            run.facts.notes.push(format!("rows are used again: {USED_AGAIN}"));
+        }
+        if before <= rows && after > rows && !self.quiet {
+            output::note(&format!("the {rows} rows are used up, and the first one is used again: {USED_AGAIN}"));
+        }
     }
 
     fn spacing(&self) -> Spacing {
@@ -112,6 +150,7 @@ impl<'a> EngineProbe<'a> {
         let mut run = run.map_err(|error| ProbeError::Failed(error.to_string()))?;
         run.facts.command = Some(self.asked.command_of(plan));
         run.facts.stream = self.asked.streams.as_ref().map(StreamRun::facts);
+        self.use_rows(&mut run);
         Ok(run)
     }
 

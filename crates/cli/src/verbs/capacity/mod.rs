@@ -36,7 +36,7 @@ pub(super) fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     let out = args.result.out.clone();
     let sweep_plan = SweepPlan::resolve(&args.sweep)?;
     let result = args.result.clone();
-    let mut asked = Asked::resolve(args)?;
+    let mut asked = Asked::resolve(args, sweep_plan.as_ref().map(SweepPlan::requests))?;
     preflight(&mut asked.plan, asked.trial, None)?.iter().for_each(|note| output::note(note));
     if let Some(plan) = sweep_plan {
         return sweep::sweep(&asked, &plan, &result);
@@ -47,7 +47,8 @@ pub(super) fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     }
     let stop = SearchStop::new();
     let signals = stop.on_signals()?;
-    let mut probe = EngineProbe::new(&asked, journal.folder().to_owned(), stop, quiet);
+    let known: u64 = journal.records().iter().map(|record| record.requests).sum();
+    let mut probe = EngineProbe::new(&asked, journal.folder().to_owned(), stop, quiet).after_requests(known);
     let style = output::stdout_style();
     let told = |record: &ProbeRecord| {
         if !quiet {

@@ -16,7 +16,7 @@ use truetail_study::capacity::Question;
 
 use clap::ValueEnum;
 
-use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES, PROMPTS};
+use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::gates::empty_goodput;
 use crate::args::run::{RunArgs, SpacingName};
 use crate::args::run_options::{Given, given_in_run};
@@ -41,6 +41,8 @@ const DEFAULT_CONFIDENCE: f64 = 0.95;
 const DEFAULT_MAX_TIME: Nanos = Nanos::from_secs(20 * 60);
 /// Approximate number of full-length probes that fit into a search.
 const PROBES: u64 = 20;
+/// Rows of prompts that are made for a search, whose number of requests nobody knows.
+const ROWS_OF_SEARCH: u64 = 20_000;
 /// Limits of the full length of a probe.
 const FULL_LENGTH: (Nanos, Nanos) = (Nanos::from_secs(1), Nanos::from_secs(120));
 
@@ -72,8 +74,9 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Checks the arguments, reads the files that they name, and resolves the host.
-    pub(super) fn resolve(args: CapacityArgs) -> Result<Asked> {
+    /// Checks the arguments, reads the files that they name, and resolves the host. `requests` is about the number of
+    /// requests of all probes, if it is known.
+    pub(super) fn resolve(args: CapacityArgs, requests: Option<u64>) -> Result<Asked> {
         let is_sweep = args.sweep.sweep.is_some();
         if args.slo.is_empty() && !is_sweep {
             return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms', or --sweep 10..1000"));
@@ -82,6 +85,8 @@ impl Asked {
         let objectives = objectives(&args.slo, is_sweep)?;
         let limits = limits(&args, &objectives, max_time)?;
         let run_args = run_args(&args, &objectives)?;
+        let run_args = RunArgs { prompt_rows: Some(requests.unwrap_or(ROWS_OF_SEARCH)), ..run_args };
+        let makes_prompts = run_args.prompts.is_some();
         let is_llm = run_args.streams.reads_llm();
         if let Some(each) = args.slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)) && !is_llm) {
             return Err(llm_is_needed(each));
@@ -97,7 +102,9 @@ impl Asked {
             output::note(&format!("goodput counts requests that meet {}", each.join(" and ")));
         }
         resolved.notes.iter().for_each(|note| output::note(note));
-        let requests = format!("{:016x}", resolved.plan.target.requests().hash());
+        let set = resolved.plan.target.requests();
+        // The words of made prompts follow from the server's count, which may change a little from day to day.
+        let requests = if makes_prompts { "made prompts".to_owned() } else { format!("{:016x}", set.hash()) };
         let texts = args.slo.iter().map(ToString::to_string).collect();
         Ok(Asked {
             url: redacted_url(&args.url),
@@ -126,6 +133,13 @@ impl Asked {
         let seed = format!(" --seed {} ", schedule.seed);
         let other_seed = format!(" --seed {} ", self.seed());
         self.command.replacen(&format!(" --rate {ANY_RATE} "), &load, 1).replacen(&other_seed, &seed, 1)
+    }
+
+    /// Returns the number of rows with prompts of a language model, 0 without rows. Each run takes the next ones: a
+    /// server may have earlier rows in its cache.
+    pub(super) fn prompt_rows(&self) -> u64 {
+        let is_llm = self.streams.as_ref().is_some_and(StreamRun::is_of_llm);
+        if is_llm { u64::from(self.plan.target.requests().rows()) } else { 0 }
     }
 
     fn seed(&self) -> u64 {
@@ -270,10 +284,6 @@ fn value_name(value: Option<&impl ValueEnum>) -> Option<String> {
 /// Refuses options that the search sets itself, or that have no effect in it.
 fn refuse_load(words: &[String]) -> Result<()> {
     match given_in_run(words)?.keys().find(|name| NOT_FOR_PROBES.contains(&name.as_str())) {
-        Some(name) if name == PROMPTS => Err(usage_error(
-            "--prompts has no place in a search or a sweep: its probes would repeat a few prompts, which a cache may \
-             answer; leave it out",
-        )),
         Some(name) => Err(usage_error(format!("--{name} has no meaning in the requests of a search; leave it out"))),
         None => Ok(()),
     }

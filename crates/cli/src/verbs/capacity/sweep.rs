@@ -51,6 +51,13 @@ impl SweepPlan {
         }))
     }
 
+    /// Returns about how many requests the sweep makes. Each step waits until the service answers as fast as without
+    /// load, which takes ten requests and more.
+    pub(super) fn requests(&self) -> u64 {
+        let of_steps: f64 = self.rates.iter().map(|rate| rate * self.step.as_secs_f64()).sum();
+        (of_steps * 1.2) as u64 + 100 * self.rates.len() as u64
+    }
+
     /// Refuses saved sweeps whose answers were read in another way, before any load.
     fn check_beside(&self, asked: &Asked) -> Result<()> {
         let time = match &asked.streams {
