@@ -60,6 +60,18 @@ pub(crate) fn usage_error(message: impl Display) -> CliError {
     CliError { exit_code: ExitCode::Usage, message: message.to_string() }
 }
 
+/// Refuses options beside `option`. Each of `others` has its name, whether it is given, and why the two do not go
+/// together or what helps.
+///
+/// # Errors
+/// If one of them is given.
+pub(crate) fn refuse_beside(option: &str, others: &[(&str, bool, &str)]) -> Result<()> {
+    match others.iter().find(|(_, given, _)| *given) {
+        Some((other, _, why)) => Err(usage_error(format!("{option} and {other} contradict each other: {why}"))),
+        None => Ok(()),
+    }
+}
+
 /// Returns an error in carrying out a command. `message` says what failed, why, and what would help.
 pub(crate) fn runtime_error(message: impl Display) -> CliError {
     CliError { exit_code: ExitCode::Error, message: message.to_string() }

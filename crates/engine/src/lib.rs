@@ -27,6 +27,7 @@ mod connection;
 mod control;
 pub mod host;
 mod live;
+mod opaque;
 mod placement;
 mod plan;
 mod preflight;

@@ -13,7 +13,7 @@ use super::load::DEFAULT_SEED;
 use super::{grpc, input, request, rows};
 use crate::args::flow::Variable;
 use crate::args::run::{ModelName, RunArgs};
-use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, refuse_beside, runtime_error, usage_error};
 
 /// Returns the flows of a run; `None` without flows. Sets the load model and the session length in `args`. May ask
 /// servers of gRPC calls for their schemas.
@@ -161,7 +161,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     let in_the_flow = "the flow says what is sent; write it there";
     let not_yet = "the two cannot be used together";
     let asserts = "write [Asserts] in the flow";
-    let given = [
+    let others = [
         ("a URL", args.url.is_some(), in_the_flow),
         ("--targets", args.targets.is_some(), in_the_flow),
         ("--curl", args.curl.is_some(), in_the_flow),
@@ -180,10 +180,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
         ("--warmup auto", args.warmup == Some(crate::args::run::WarmupValue::Auto), "use --warmup TIME"),
     ];
-    match given.iter().find(|(_, given, _)| *given) {
-        Some((flag, _, help)) => Err(usage_error(format!("--flow and {flag} contradict each other: {help}"))),
-        None => Ok(()),
-    }
+    refuse_beside("--flow", &others)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::{grpc, input, request};
 use crate::args::messages::UnitName;
 use crate::args::run::RunArgs;
 use crate::args::stream::StreamName;
-use crate::error::{Result, usage_error};
+use crate::error::{Result, refuse_beside, usage_error};
 
 const RESP2_PUSHES: &str =
     "--subscribe: in RESP2, a push would be taken for a reply; let --hello FILE begin with 'send HELLO 3'";
@@ -109,7 +109,7 @@ pub(crate) fn of_sessions(args: &RunArgs) -> Result<(ChannelUrl, MessageOptions)
     let pushes = "a session waits for replies, and reads no pushes";
     let sent = "session(s) says what is sent; write it there";
     let messages = &args.messages;
-    let given = [
+    let others = [
         ("--data-hex", messages.data_hex.is_some(), sent),
         ("--command", messages.redis_command.is_some(), sent),
         ("--subscribe", messages.subscribe.is_some(), pushes),
@@ -117,9 +117,7 @@ pub(crate) fn of_sessions(args: &RunArgs) -> Result<(ChannelUrl, MessageOptions)
         ("--stamp-unit", messages.stamp_unit.is_some(), pushes),
         ("--clock-bound", messages.clock_bound.is_some(), pushes),
     ];
-    if let Some((option, _, help)) = given.iter().find(|(_, given, _)| *given) {
-        return Err(usage_error(format!("--script with session(s) and {option} contradict each other: {help}")));
-    }
+    refuse_beside("--script with session(s)", &others)?;
     let channel = channel(args)?;
     let framing = match (channel.is_redis(), channel.is_websocket()) {
         (true, _) => redis_framing(args)?,

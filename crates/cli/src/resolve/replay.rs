@@ -5,7 +5,7 @@ use truetail_requests::{Replay, parse_replay};
 
 use super::input;
 use crate::args::run::{ModelName, RunArgs};
-use crate::error::{Result, usage_error};
+use crate::error::{Result, refuse_beside, usage_error};
 
 /// Returns the recorded arrivals of a run at the requested speed; `None` without `--replay`.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn notes(args: &RunArgs, replay: &Replay) -> Vec<String> {
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     let when = "the recording says when requests are sent";
     let what = "the recording says what is sent";
-    let given = [
+    let others = [
         ("--rate", args.rate.is_some(), when),
         ("--profile", args.profile.is_some(), when),
         ("--spacing", args.spacing.is_some(), when),
@@ -54,9 +54,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--feed", args.feed.is_some(), what),
         ("--llm", args.streams.reads_llm(), what),
     ];
-    if let Some((flag, _, why)) = given.iter().find(|(_, given, _)| *given) {
-        return Err(usage_error(format!("--replay and {flag} contradict each other: {why}")));
-    }
+    refuse_beside("--replay", &others)?;
     if args.url.is_none() {
         return Err(usage_error("--replay needs a URL that says where to, such as http://127.0.0.1:8080"));
     }

@@ -10,7 +10,7 @@ use truetail_requests::basic_authorization;
 use truetail_script::{ScriptError, ScriptFile, ScriptTarget, SessionAsks, SessionPlan, steps_of};
 
 use crate::args::run::{ModelName, RunArgs, WarmupValue};
-use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, refuse_beside, runtime_error, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::{flow, grpc, grpc_schema, input, messages, rows};
 
@@ -197,7 +197,7 @@ fn refuse_for_requests(args: &RunArgs) -> Result<()> {
 /// Refuses options that a session sets, and options that cannot be combined with one.
 fn refuse_for_sessions(args: &RunArgs) -> Result<()> {
     let in_the_script = "session(s) says what is sent; write it there";
-    let given = [
+    let others = [
         ("--method", args.method.is_some(), in_the_script),
         ("--data", args.data.is_some(), in_the_script),
         ("--data-file", args.data_file.is_some(), in_the_script),
@@ -211,10 +211,5 @@ fn refuse_for_sessions(args: &RunArgs) -> Result<()> {
         ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
         ("--warmup auto", args.warmup == Some(WarmupValue::Auto), "use --warmup TIME"),
     ];
-    match given.iter().find(|(_, given, _)| *given) {
-        Some((flag, _, help)) => {
-            Err(usage_error(format!("--script with session(s) and {flag} contradict each other: {help}")))
-        }
-        None => Ok(()),
-    }
+    refuse_beside("--script with session(s)", &others)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
+use super::raw_server::serve_each;
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Mistakes that acceptors found in the messages of their clients.
@@ -64,16 +64,10 @@ fn accept(mut socket: TcpStream, mistakes: &Mistakes) -> Option<()> {
 
 #[test]
 fn test_requests_are_numbered_on_each_channel_and_find_their_heartbeats() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("tcp://{}", listener.local_addr().expect("an address"));
     let mistakes = Mistakes::default();
     let found = Arc::clone(&mistakes);
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let mistakes = Arc::clone(&found);
-            thread::spawn(move || accept(socket, &mistakes));
-        }
-    });
+    let place = serve_each(move |socket| accept(socket, &found));
+    let url = format!("tcp://{place}");
     let dir = TestDir::new();
     let logon = dir.file("logon.txt", "send 8=FIX.4.2|35=A|49=ME|56=YOU|98=0|108=30\nexpect 35=A\n");
     let load = ["run", &url, "-r", "400", "-n", "200", "-c", "3", "--framing", "fix", "--hello", logon];

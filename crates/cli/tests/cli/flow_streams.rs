@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -10,20 +10,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::raw_server::serve_each;
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// Starts a server and returns its URL. Every fourth `/login` fails. `/chat` sends two content events and an end mark,
 /// every fifth `/short` has no end mark, and `/idle` stalls after its first event.
 fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
     let counts = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let counts = Arc::clone(&counts);
-            thread::spawn(move || answer_all(socket, &counts));
-        }
-    });
+    let place = serve_each(move |socket| answer_all(socket, &counts));
+    let url = format!("http://{place}");
     url
 }
 

@@ -2,27 +2,21 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use serde_json::Value;
 
+use super::raw_server::serve_each;
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// Starts a server and returns its URL. `/login` gives a token that the list requires, and every fourth list fails.
 pub(super) fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
     let count = Arc::new(AtomicU64::new(0));
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let count = Arc::clone(&count);
-            thread::spawn(move || answer_all(socket, &count));
-        }
-    });
+    let place = serve_each(move |socket| answer_all(socket, &count));
+    let url = format!("http://{place}");
     url
 }
 

@@ -1,10 +1,10 @@
 //! `truetail run grpc://…`, from the flags to the report.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
+use super::raw_server::serve_each;
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 const PROTO: &str = "syntax = \"proto3\";\npackage test;\nimport \"parts.proto\";\n\
@@ -43,16 +43,9 @@ impl Server {
     }
 
     fn with(manner: Manner) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let place = listener.local_addr().expect("an address").to_string();
         let calls = Arc::new(Mutex::new(Vec::new()));
         let shared = calls.clone();
-        thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let calls = shared.clone();
-                thread::spawn(move || serve(socket, &calls, manner));
-            }
-        });
+        let place = serve_each(move |socket| serve(socket, &shared, manner));
         Server { place, calls }
     }
 

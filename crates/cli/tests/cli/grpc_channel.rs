@@ -1,11 +1,11 @@
 //! `truetail run grpc://… --channel`: messages on calls that stay open, from the flags to the report.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use super::grpc::{frame, literal, proto};
+use super::raw_server::serve_each;
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// The message of each call that is answered twice, the one before which a message comes that nobody asked for, and the
@@ -33,16 +33,9 @@ struct Server {
 impl Server {
     /// Starts a server that echoes each message as it comes. Without `is_strange`, it does nothing else.
     fn start(is_strange: bool) -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let place = listener.local_addr().expect("an address").to_string();
         let counts = Arc::new(Mutex::new(Counts::default()));
         let shared = counts.clone();
-        thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let counts = shared.clone();
-                thread::spawn(move || serve(socket, &counts, is_strange));
-            }
-        });
+        let place = serve_each(move |socket| serve(socket, &shared, is_strange));
         Server { place, counts }
     }
 

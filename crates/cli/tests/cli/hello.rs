@@ -1,12 +1,13 @@
 //! `truetail run --hello`: channels that log in before their first message.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use super::raw_server::serve_each;
 use super::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// Time that the server takes for a login.
@@ -20,16 +21,9 @@ struct Server {
 
 impl Server {
     fn start() -> Server {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let server = Server { place: listener.local_addr().expect("an address").to_string(), logins: Arc::default() };
-        let logins = Arc::clone(&server.logins);
-        thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let logins = Arc::clone(&logins);
-                thread::spawn(move || serve(socket, &logins));
-            }
-        });
-        server
+        let logins = Arc::default();
+        let shared = Arc::clone(&logins);
+        Server { place: serve_each(move |socket| serve(socket, &shared)), logins }
     }
 
     fn run(&self, dir: &TestDir, more: &[&str]) -> CommandOutput {

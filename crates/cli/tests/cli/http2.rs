@@ -1,21 +1,15 @@
 //! `truetail run --http2`, from the flags to the report.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::thread;
+use std::net::TcpStream;
 
-use super::raw_server::RawServer;
+use super::raw_server::{RawServer, serve_each};
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Starts an HTTP/2 server that answers each request with 200 and allows `streams` at once. Returns its URL.
 pub fn serve(streams: u8) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            thread::spawn(move || answer_all(socket, streams));
-        }
-    });
+    let place = serve_each(move |socket| answer_all(socket, streams));
+    let url = format!("http://{place}/");
     url
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 
 use serde_json::Value;
 
+use super::raw_server::serve_each;
 use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// Pieces of the answer to each turn in JSON, and the text that they make together.
@@ -43,15 +43,9 @@ fn content(messages: &Value, at: usize) -> &str {
 
 /// Starts a model that answers the turns of [`TURNS`] in tiny parts, after a thought. Sends all bodies of requests.
 fn model() -> (String, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
     let (sender, bodies) = channel();
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let sender = sender.clone();
-            thread::spawn(move || answer_all(socket, &sender));
-        }
-    });
+    let place = serve_each(move |socket| answer_all(socket, &sender));
+    let url = format!("http://{place}");
     (url, bodies)
 }
 

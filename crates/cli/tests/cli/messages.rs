@@ -1,27 +1,14 @@
 //! `truetail run` with messages on channels, from the flags to the report.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::raw_server::serve_each;
 use super::support::{TestDir, assert_balanced, assert_complete};
-
-/// Starts a server that handles each connection by `serve`. Returns its host and port.
-pub(super) fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let place = listener.local_addr().expect("an address").to_string();
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let serve = serve.clone();
-            thread::spawn(move || serve(socket));
-        }
-    });
-    place
-}
 
 /// Reads a command for Redis, and returns its words.
 pub(super) fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
@@ -37,7 +24,7 @@ pub(super) fn command(reader: &mut impl BufRead) -> Option<Vec<String>> {
 
 /// Returns a server that answers GET with the key, and everything else with an error.
 fn redis() -> String {
-    start(|mut socket| {
+    serve_each(|mut socket| {
         let mut reader = BufReader::new(socket.try_clone().ok()?);
         loop {
             let words = command(&mut reader)?;
@@ -52,7 +39,7 @@ fn redis() -> String {
 
 /// Returns a server that answers GET only after the login of its user and the choice of database 3.
 fn redis_with_login() -> String {
-    start(|mut socket| {
+    serve_each(|mut socket| {
         let mut reader = BufReader::new(socket.try_clone().ok()?);
         let mut is_in = false;
         let mut has_chosen = false;
@@ -81,7 +68,7 @@ fn redis_with_login() -> String {
 fn messages_without_replies_end_when_they_are_sent() {
     let got = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&got);
-    let place = start(move |socket| {
+    let place = serve_each(move |socket| {
         for line in BufReader::new(socket).lines() {
             let line = line.ok()?;
             seen.lock().expect("no panic").push(line);
@@ -176,7 +163,7 @@ fn each_channel_logs_in_first() {
 
 #[test]
 fn lengths_go_before_messages_that_rows_fill_in() {
-    let place = start(|mut socket| {
+    let place = serve_each(|mut socket| {
         loop {
             let mut length = [0; 2];
             socket.read_exact(&mut length).ok()?;

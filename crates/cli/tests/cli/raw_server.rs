@@ -1,4 +1,4 @@
-//! Listener that sends a fixed answer and records its requests, and a port that refuses connections.
+//! Listeners: one for each connection a thread, one with a fixed answer; and a port that refuses connections.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,6 +6,20 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use socket2::{Domain, Socket, Type};
+
+/// Starts a server that handles each connection by `serve` in a thread. Returns its host and port.
+pub fn serve_each(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let place = listener.local_addr().expect("an address").to_string();
+    // The thread lives as long as the test process, because a waiting listener costs nothing.
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let serve = serve.clone();
+            thread::spawn(move || serve(socket));
+        }
+    });
+    place
+}
 
 /// Answers each connection once, as soon as it has read the end of a request.
 pub struct RawServer {
@@ -26,17 +40,9 @@ impl RawServer {
     }
 
     fn start_when(answer: Option<&'static str>, whole: impl Fn(&[u8]) -> bool + Copy + Send + 'static) -> RawServer {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}/api", listener.local_addr().expect("an address"));
         let (sender, asked) = channel();
-        // The thread lives as long as the test process, because a waiting listener costs nothing.
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let sender = sender.clone();
-                thread::spawn(move || sender.send(serve(stream, answer, whole)));
-            }
-        });
-        RawServer { url, asked }
+        let place = serve_each(move |stream| sender.send(serve(stream, answer, whole)).ok());
+        RawServer { url: format!("http://{place}/api"), asked }
     }
 }
 

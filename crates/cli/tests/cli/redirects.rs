@@ -2,23 +2,19 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
 
+use super::raw_server::serve_each;
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Starts a server. `/login` leads to `/home`, which requires the cookie of `/login`; `/loop` leads to itself.
 fn serve() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            thread::spawn(move || answer_all(socket));
-        }
-    });
+    let place = serve_each(answer_all);
+    let url = format!("http://{place}");
     url
 }
 

@@ -13,10 +13,10 @@ fn without_the_feature_the_message_says_how_to_get_a_script() {
 mod with_the_feature {
     use std::collections::BTreeMap;
     use std::io::{BufRead, BufReader, Read, Write};
-    use std::net::{TcpListener, TcpStream};
+    use std::net::TcpStream;
     use std::sync::mpsc::{Receiver, Sender, channel};
-    use std::thread;
 
+    use super::super::raw_server::serve_each;
     use super::super::support::{CommandOutput, TestDir};
 
     /// A request as the server saw it: its head, with lines in order, and its body.
@@ -29,15 +29,9 @@ mod with_the_feature {
 
     /// Starts a server that keeps connections, answers with a token, and returns its URL and the requests.
     fn serve() -> (String, Receiver<Seen>) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
         let (sender, seen) = channel();
-        thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let sender = sender.clone();
-                thread::spawn(move || answer_all(socket, &sender));
-            }
-        });
+        let place = serve_each(move |socket| answer_all(socket, &sender));
+        let url = format!("http://{place}");
         (url, seen)
     }
 

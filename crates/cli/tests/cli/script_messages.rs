@@ -1,7 +1,6 @@
 //! `--script` with `session(s)` on channels: messages over WebSocket and TCP, and commands for Redis.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -9,7 +8,8 @@ use serde_json::{Value, json};
 use tungstenite::Message;
 
 use super::flow_server;
-use super::messages::{command, start};
+use super::messages::command;
+use super::raw_server::serve_each;
 use super::support::{CommandOutput, ServeProcess, TestDir, assert_balanced};
 
 /// Sessions of a run at 200/s for 300 ms.
@@ -73,17 +73,34 @@ impl Seen {
     }
 }
 
-/// Starts a server of lines, which answers what `answer` says; `None` closes the channel.
-fn lines(answer: impl Fn(&str) -> Option<Vec<String>> + Clone + Send + 'static) -> (String, Seen) {
+/// Replies to a message.
+struct Answer {
+    replies: Vec<String>,
+    /// True if the server closes the channel after them.
+    is_last: bool,
+}
+
+impl Answer {
+    fn of(replies: &[&str]) -> Answer {
+        Answer { replies: replies.iter().map(ToString::to_string).collect(), is_last: false }
+    }
+}
+
+/// Starts a server of lines, which answers what `answer` says. The channel is closed after a last answer.
+fn lines(answer: impl Fn(&str) -> Answer + Clone + Send + 'static) -> (String, Seen) {
     let seen = Seen::default();
     let noted = seen.clone();
-    let place = start(move |mut socket| {
+    let place = serve_each(move |mut socket| {
         let channel = noted.channel();
         for line in BufReader::new(socket.try_clone().ok()?).lines() {
             let line = line.ok()?;
             noted.note(channel, &line);
-            for reply in answer(&line)? {
+            let Answer { replies, is_last } = answer(&line);
+            for reply in replies {
                 socket.write_all(format!("{reply}\n").as_bytes()).ok()?;
+            }
+            if is_last {
+                return None;
             }
         }
         Some(())
@@ -95,9 +112,7 @@ fn lines(answer: impl Fn(&str) -> Option<Vec<String>> + Clone + Send + 'static) 
 fn websocket() -> (String, Seen) {
     let seen = Seen::default();
     let noted = seen.clone();
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let place = listener.local_addr().expect("an address");
-    let serve = move |socket: TcpStream, noted: Seen| {
+    let place = serve_each(move |socket| -> Option<()> {
         let mut web = tungstenite::accept(socket).ok()?;
         let channel = noted.channel();
         loop {
@@ -111,12 +126,6 @@ fn websocket() -> (String, Seen) {
                 }
                 _ => {}
             }
-        }
-    };
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let noted = noted.clone();
-            thread::spawn(move || -> Option<()> { serve(socket, noted) });
         }
     });
     (format!("ws://{place}/chat"), seen)
@@ -152,7 +161,7 @@ fn sessions_of_messages_have_the_books_and_the_content_of_the_same_sessions_over
     let completed = SESSIONS - no_token - not_ok;
     assert_eq!(of_http["sessions"]["tally"]["completed"], completed);
     let script = SHOP.replace("SEND(", "send(");
-    let (tcp, lines) = lines(|line| Some(vec![answer(line)]));
+    let (tcp, lines) = lines(|line| Answer::of(&[&answer(line)]));
     let (ws, web) = websocket();
     for (url, seen, more) in [(tcp, lines, &["--framing", "line"][..]), (ws, web, &[])] {
         for threads in ["1", "2"] {
@@ -226,7 +235,7 @@ fn the_channel_of_a_session_opens_as_the_options_say_and_is_closed_at_its_end() 
     let file = dir.file("chat.lua", script);
     let shown = dir.truetail(&["run", &ws, "-r", "20", "-d", "100ms", "-c", "9", "--script", file, "--no-save"]);
     assert!(shown.stdout.contains("a channel per session, at most 9, framing websocket"), "{shown:?}");
-    let (tcp, seen) = lines(|line| Some(vec![if line == "hello" { "welcome".to_owned() } else { line.to_owned() }]));
+    let (tcp, seen) = lines(|line| Answer::of(&[if line == "hello" { "welcome" } else { line }]));
     let run = offer(&tcp, script, &["--framing", "line", "--hello", "hello.txt"]).json();
     assert_eq!(run["sessions"]["tally"]["completed"], SESSIONS);
     let all = seen.channels();
@@ -238,7 +247,7 @@ fn the_channel_of_a_session_opens_as_the_options_say_and_is_closed_at_its_end() 
 fn replies_find_their_messages_among_pushes() {
     let (url, _) = lines(|line| {
         let id = &line[line.find("\"id\":").expect("an id")..];
-        Some(vec![r#"{"push":1}"#.to_owned(), format!(r#"{{"ok":true,{id}"#)])
+        Answer::of(&[r#"{"push":1}"#, &format!(r#"{{"ok":true,{id}"#)])
     });
     let script = r#"
         steps = { "send" }
@@ -269,27 +278,11 @@ fn a_lost_channel_and_a_missing_reply_end_their_session() {
         end
     "#;
     let fourth = SESSIONS / 4;
-    let (url, seen) = {
-        let seen = Seen::default();
-        let noted = seen.clone();
-        let place = start(move |mut socket| {
-            let channel = noted.channel();
-            for line in BufReader::new(socket.try_clone().ok()?).lines() {
-                let line = line.ok()?;
-                noted.note(channel, &line);
-                match &line[..] {
-                    "hangs up now" => return None,
-                    "is silent now" => {}
-                    _ => socket.write_all(format!("{line}\n").as_bytes()).ok()?,
-                }
-                if line == "leaves" {
-                    return None;
-                }
-            }
-            Some(())
-        });
-        (format!("tcp://{place}"), seen)
-    };
+    let (url, seen) = lines(|line| match line {
+        "hangs up now" => Answer { is_last: true, ..Answer::of(&[]) },
+        "is silent now" => Answer::of(&[]),
+        _ => Answer { is_last: line == "leaves", ..Answer::of(&[line]) },
+    });
     let output = offer(&url, script, &["--framing", "line", "--timeout", "3s"]);
     let run = output.json();
     assert_balanced(&run);
@@ -312,7 +305,7 @@ fn a_lost_channel_and_a_missing_reply_end_their_session() {
 
 #[test]
 fn a_command_returns_the_value_of_its_reply() {
-    let place = start(|mut socket| {
+    let place = serve_each(|mut socket| {
         let mut reader = BufReader::new(socket.try_clone().ok()?);
         let mut number = 0;
         loop {
@@ -355,7 +348,7 @@ fn a_command_returns_the_value_of_its_reply() {
 
 #[test]
 fn what_cannot_be_sent_ends_its_session_with_its_line() {
-    let (url, seen) = lines(|line| Some(vec![line.to_owned()]));
+    let (url, seen) = lines(|line| Answer::of(&[line]));
     let framed = ["--framing", "line"];
     for (wrong, more, why) in [
         ("s:get('/')", &framed[..], "the URL is that of a channel, so a session sends messages; write s:send"),
@@ -393,7 +386,7 @@ fn what_cannot_be_sent_ends_its_session_with_its_line() {
         let run = offer(&http, &script, &[]).json();
         assert!(run["notes"].to_string().contains(&format!("chat.lua:4: {why}")), "{}", run["notes"]);
     }
-    let redis = start(|mut socket| {
+    let redis = serve_each(|mut socket| {
         let mut reader = BufReader::new(socket.try_clone().ok()?);
         loop {
             command(&mut reader)?;

@@ -1,12 +1,13 @@
 //! `truetail run --subscribe`: pushes on channels are the events of a stream.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::raw_server::serve_each;
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// Time between two ticks, and the silence of the feed in its middle.
@@ -26,17 +27,10 @@ struct Feed {
 impl Feed {
     /// Starts a feed that closes each channel after its ticks if it `ends`.
     fn start(ends: bool) -> Feed {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("tcp://{}", listener.local_addr().expect("an address"));
-        let feed = Feed { url, pushed: Arc::default() };
-        let pushed = Arc::clone(&feed.pushed);
-        thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let pushed = Arc::clone(&pushed);
-                thread::spawn(move || serve(socket, pushed, ends));
-            }
-        });
-        feed
+        let pushed = Arc::default();
+        let shared = Arc::clone(&pushed);
+        let place = serve_each(move |socket| serve(socket, Arc::clone(&shared), ends));
+        Feed { url: format!("tcp://{place}"), pushed }
     }
 }
 

@@ -10,6 +10,7 @@ use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair, gen
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use super::raw_server::serve_each;
 use super::support::{CommandOutput, TestDir, assert_balanced};
 
 /// Time between two pieces of an answer.
@@ -36,14 +37,11 @@ fn serve_with(made: Certificate, key: &KeyPair, pieces: &'static [&'static [u8]]
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.expect("versions").with_no_client_auth();
     let config = Arc::new(builder.with_single_cert(vec![made.der().clone()], key).expect("a pair"));
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("https://{}/", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let config = Arc::clone(&config);
-            thread::spawn(move || answer_all(socket, config, pieces));
-        }
+    let place = serve_each(move |socket| {
+        answer_all(socket, Arc::clone(&config), pieces);
+        Some(())
     });
+    let url = format!("https://{place}/");
     (url, pem)
 }
 

@@ -3,26 +3,21 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::raw_server::serve_each;
 use super::support::TestDir;
 
 /// Starts a server that keeps connections, and returns its URL and the heads of requests. `/slow` takes 150 ms.
 fn serve() -> (String, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
     let (heads, asked) = channel();
-    thread::spawn(move || {
-        for socket in listener.incoming().flatten() {
-            let heads = heads.clone();
-            thread::spawn(move || answer_all(socket, &heads));
-        }
-    });
+    let place = serve_each(move |socket| answer_all(socket, &heads));
+    let url = format!("http://{place}");
     (url, asked)
 }
 

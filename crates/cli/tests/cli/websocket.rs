@@ -1,19 +1,18 @@
 //! `truetail run ws://…`, against a server that uses another implementation of WebSocket.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tungstenite::{Message, WebSocket};
 
-use super::raw_server::RawServer;
+use super::raw_server::{RawServer, serve_each};
 use super::support::{TestDir, assert_balanced, assert_complete};
 
 /// An echo that counts what it sees.
 struct Echo {
-    address: SocketAddr,
+    place: String,
     messages: Arc<AtomicU64>,
     channels: Arc<AtomicU64>,
     /// Heads of the handshakes: path and headers.
@@ -23,39 +22,31 @@ struct Echo {
 impl Echo {
     /// Starts a server that closes each channel with code 1001 after this many messages, and pings before each reply.
     fn start(most: u64) -> Echo {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let echo = Echo { address, messages: Arc::default(), channels: Arc::default(), asked: Arc::default() };
+        let echo =
+            Echo { place: String::new(), messages: Arc::default(), channels: Arc::default(), asked: Arc::default() };
         let messages = Arc::clone(&echo.messages);
         let channels = Arc::clone(&echo.channels);
         let asked = Arc::clone(&echo.asked);
-        thread::spawn(move || {
-            for socket in listener.incoming().flatten() {
-                let messages = Arc::clone(&messages);
-                let channels = Arc::clone(&channels);
-                let asked = Arc::clone(&asked);
-                thread::spawn(move || {
-                    #[expect(clippy::result_large_err, reason = "tungstenite's own type")]
-                    let note = |request: &Request, mut response: Response| {
-                        asked.lock().expect("a list").push(format!("{} {:?}", request.uri(), request.headers()));
-                        let wanted = request.headers().get("sec-websocket-protocol").is_some();
-                        if wanted {
-                            let chosen = "chat".parse().expect("a value");
-                            response.headers_mut().insert("sec-websocket-protocol", chosen);
-                        }
-                        Ok::<Response, ErrorResponse>(response)
-                    };
-                    // A preflight opens a channel too, and sends no message on it.
-                    let mut channel = tungstenite::accept_hdr(socket, note).ok()?;
-                    serve(&mut channel, &messages, &channels, most)
-                });
-            }
+        let place = serve_each(move |socket| {
+            #[expect(clippy::result_large_err, reason = "tungstenite's own type")]
+            let note = |request: &Request, mut response: Response| {
+                asked.lock().expect("a list").push(format!("{} {:?}", request.uri(), request.headers()));
+                let wanted = request.headers().get("sec-websocket-protocol").is_some();
+                if wanted {
+                    let chosen = "chat".parse().expect("a value");
+                    response.headers_mut().insert("sec-websocket-protocol", chosen);
+                }
+                Ok::<Response, ErrorResponse>(response)
+            };
+            // A preflight opens a channel too, and sends no message on it.
+            let mut channel = tungstenite::accept_hdr(socket, note).ok()?;
+            serve(&mut channel, &messages, &channels, most)
         });
-        echo
+        Echo { place, ..echo }
     }
 
     fn url(&self) -> String {
-        format!("ws://{}/chat?room=1", self.address)
+        format!("ws://{}/chat?room=1", self.place)
     }
 
     fn seen(&self) -> u64 {

@@ -17,7 +17,7 @@ use super::method::Method;
 use super::request::Request;
 use super::request_parts::RequestView;
 use super::target_requests::TargetRequests;
-use maker::Maker;
+use crate::opaque::Opaque;
 
 pub use id::RequestId;
 pub use maker::MakeRequest;
@@ -52,7 +52,7 @@ pub struct RequestSet {
     choice: Choice,
     hash: u64,
     trace_ids: Option<TraceIds>,
-    maker: Option<Maker>,
+    maker: Option<Opaque<dyn MakeRequest>>,
 }
 
 /// Reason why a request set cannot be made.
@@ -124,7 +124,7 @@ impl RequestSet {
     /// preflight. `samples` are the same requests with bytes that are equal in each run, for the hash.
     #[must_use]
     pub fn made_in_run(self, maker: Arc<dyn MakeRequest>, samples: &RequestSet) -> RequestSet {
-        RequestSet { maker: Some(Maker(maker)), ..self.hashed_as(samples) }
+        RequestSet { maker: Some(Opaque(maker)), ..self.hashed_as(samples) }
     }
 
     /// Returns the maker of the requests, unless all of them were made before the run.

@@ -1,7 +1,8 @@
 //! JSON forms of messages whose bytes are no JSON.
 
-use std::fmt;
 use std::sync::Arc;
+
+use crate::opaque::Opaque;
 
 /// JSON forms of the messages of a channel.
 pub trait JsonForms: Send + Sync {
@@ -11,35 +12,21 @@ pub trait JsonForms: Send + Sync {
     fn of_reply(&self, reply: &[u8]) -> Option<String>;
 }
 
-/// Shared forms. Equal to their clones only.
-#[derive(Clone)]
-pub struct Forms(Arc<dyn JsonForms>);
+/// Opaque forms.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Forms(Opaque<dyn JsonForms>);
 
 impl Forms {
     /// Creates them.
     pub fn new(forms: impl JsonForms + 'static) -> Forms {
-        Forms(Arc::new(forms))
+        Forms(Opaque(Arc::new(forms)))
     }
 
     pub(super) fn of_message(&self, message: &[u8]) -> Option<String> {
-        self.0.of_message(message)
+        self.0.0.of_message(message)
     }
 
     pub(super) fn of_reply(&self, reply: &[u8]) -> Option<String> {
-        self.0.of_reply(reply)
-    }
-}
-
-impl PartialEq for Forms {
-    fn eq(&self, other: &Forms) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Forms {}
-
-impl fmt::Debug for Forms {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Forms")
+        self.0.0.of_reply(reply)
     }
 }

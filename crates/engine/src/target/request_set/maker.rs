@@ -1,8 +1,5 @@
 //! Requests whose bytes differ from arrival to arrival.
 
-use std::fmt;
-use std::sync::Arc;
-
 use super::id::RequestId;
 use crate::target::request_parts::RequestParts;
 
@@ -11,22 +8,4 @@ pub trait MakeRequest: Send + Sync {
     /// Overwrites `request` with the request of the arrival of this index, or with a message without framing. The
     /// result depends on `id`, `index` and the clock only. Returns false if there is no request.
     fn make(&self, id: RequestId, index: u64, request: &mut RequestParts) -> bool;
-}
-
-/// A shared maker. Equal to its clones only.
-#[derive(Clone)]
-pub(super) struct Maker(pub(super) Arc<dyn MakeRequest>);
-
-impl PartialEq for Maker {
-    fn eq(&self, other: &Maker) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Maker {}
-
-impl fmt::Debug for Maker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Maker")
-    }
 }
