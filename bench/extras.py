@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Instructions a request that options add, counted by valgrind's callgrind: bench/extras.py --help.
 
-    cargo build --profile profiling -p truetail --features truetail-engine/portable && bench/extras.py
+    RUSTFLAGS='--cfg rustix_use_libc' cargo build --profile profiling -p truetail --features truetail-engine/portable && bench/extras.py
 
     without        no option; the server's answers have a Server-Timing header that differs from one to the next
     --trace        each request has an id of its own in traceparent
@@ -9,7 +9,8 @@
 
 One user sends one request after the other to a server on loopback, N and then 2N of them. The instructions of the worker's thread in the longer run,
 less those in the shorter one, divided by N, are those of a request: sending, waiting, reading and recording, without what the kernel does.
-What is computed after the run is not in them. Valgrind does not know epoll_pwait2, so the build is the one for other Unix systems.
+What is computed after the run is not in them. Valgrind hides the vDSO and does not know epoll_pwait2. So the build is the one for other Unix systems, and
+makes system calls through the C library, where a few lines of C (cc) put epoll_pwait in place of it.
 `--json FILE` keeps the figures.
 """
 
@@ -26,6 +27,14 @@ from pathlib import Path
 
 import machine
 
+SHIM = """#include <signal.h>
+#include <sys/epoll.h>
+#include <time.h>
+int epoll_pwait2(int fd, struct epoll_event *events, int most, const struct timespec *wait, const sigset_t *mask) {
+    int ms = wait ? (int)(wait->tv_sec * 1000 + (wait->tv_nsec + 999999) / 1000000) : -1;
+    return epoll_pwait(fd, events, most, ms, mask);
+}
+"""
 PROGRAM = machine.TARGET.parent / "profiling/truetail"
 CASES = {"without": [], "--trace": ["--trace"], "--server-timing": ["--server-timing"]}
 
@@ -47,12 +56,19 @@ def answer(stream):
             stream.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nServer-Timing: {timing}\r\n\r\nok".encode())
 
 
-def workers_instructions(url, requests, options, folder):
+def shim(folder):
+    """Compiles SHIM, and returns the environment that loads it."""
+    library = Path(folder) / "shim.so"
+    subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O2", "-x", "c", "-", "-o", str(library)], input=SHIM, text=True, check=True)
+    return {**os.environ, "LD_PRELOAD": str(library)}
+
+
+def workers_instructions(url, requests, options, folder, environment):
     """Instructions of the thread that sends, whose name is truetail-0."""
     out = Path(folder) / f"{requests}.callgrind"
     command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", PROGRAM, "run", url, "--model", "closed", "--users", 1,
                "-n", requests, "--threads", 1, "--quiet", "--no-save", "--no-preflight", "--json", *options]
-    ran = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment)
     if ran.returncode not in (0, 3, 4) or json.loads(ran.stdout)["tally"]["responses"] != requests:
         sys.exit(f"{' '.join(map(str, command))} failed (exit {ran.returncode}): {ran.stderr[-500:]}")
     found = {}
@@ -77,8 +93,9 @@ def main():
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
+        environment = shim(folder)
         for name, extra in CASES.items():
-            once, twice = (workers_instructions(url, number, extra, folder) for number in (asked.requests, 2 * asked.requests))
+            once, twice = (workers_instructions(url, number, extra, folder, environment) for number in (asked.requests, 2 * asked.requests))
             figures[name] = (twice - once) / asked.requests
             more = f"  ({figures[name] / figures['without'] - 1:+.1%})" if extra else ""
             print(f"  {name:16}{figures[name]:>9.1f} instructions a request{more}", flush=True)
