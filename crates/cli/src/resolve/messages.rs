@@ -16,7 +16,7 @@ use super::{grpc, input, request};
 use crate::args::messages::UnitName;
 use crate::args::run::RunArgs;
 use crate::args::stream::StreamName;
-use crate::error::{Result, refuse_beside, usage_error};
+use crate::error::{Result, usage_error};
 
 const RESP2_PUSHES: &str =
     "--subscribe: in RESP2, a push would be taken for a reply; let --hello FILE begin with 'send HELLO 3'";
@@ -117,7 +117,7 @@ pub(crate) fn of_sessions(args: &RunArgs) -> Result<(ChannelUrl, MessageOptions)
         ("--stamp-unit", messages.stamp_unit.is_some(), pushes),
         ("--clock-bound", messages.clock_bound.is_some(), pushes),
     ];
-    refuse_beside("--script with session(s)", &others)?;
+    crate::error::refuse_beside("--script with session(s)", &others)?;
     let channel = channel(args)?;
     let framing = match (channel.is_redis(), channel.is_websocket()) {
         (true, _) => redis_framing(args)?,

@@ -14,7 +14,6 @@ const MODEL: &str = "name = \"model\"\nabout = \"four at a time\"\npath = \"/v1/
                      [workload]\nrate = \"10/s\"\nduration = \"10s\"\n";
 const CHAT: &str = "{\"model\":\"m\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
 
-const PROMPTS: &str = "synthetic:input=5,output=1";
 
 fn pool(dir: &TestDir) -> ServeProcess {
     ServeProcess::start(dir, dir.file("pool.toml", POOL))
@@ -153,8 +152,6 @@ fn what_makes_no_sweep_is_refused_in_one_line() {
         (&["--sweep", "1..32", "--slo", "ttft p99 < 1s"], 2, "needs --llm"),
         (&["--sweep", "1..8", "--slo", "ttft < 500ms"], 2, "'ttft < 500ms' needs --llm"),
         (&["--sweep", "1..8", "--stream", "sse", "--slo", "ttft < 500ms"], 2, "'ttft < 500ms' needs --llm"),
-        (&["--sweep", "1..8", "--llm", "ollama", "--", "--prompts", PROMPTS], 2, "would repeat a few prompts"),
-        (&["--slo", "ttft p99 < 1s", "--llm", "ollama", "--", "--prompts", PROMPTS], 2, "would repeat a few prompts"),
         (&["--sweep", "1..32", "--step", "0s"], 2, "--step"),
         (&["--sweep", "1..32", "--beside", "missing"], 1, "cannot read the sweep missing"),
         (&["--sweep", "1..32", "--beside", "other.json"], 1, "other.json is not a saved sweep"),
