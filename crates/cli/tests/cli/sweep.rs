@@ -14,7 +14,6 @@ const MODEL: &str = "name = \"model\"\nabout = \"four at a time\"\npath = \"/v1/
                      [workload]\nrate = \"10/s\"\nduration = \"10s\"\n";
 const CHAT: &str = "{\"model\":\"m\",\"max_tokens\":10,\"messages\":[{\"role\":\"user\",\"content\":\"hello\"}]}";
 
-
 fn pool(dir: &TestDir) -> ServeProcess {
     ServeProcess::start(dir, dir.file("pool.toml", POOL))
 }
