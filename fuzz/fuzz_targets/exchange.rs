@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
     one_line(ChannelUrl::parse(url).map(drop));
     one_line(GrpcUrl::parse(url).map(drop));
     let Some(framing) = framing_of(framing) else { return };
-    one_line(parse_exchange(file, "file", &framing).map(drop));
+    one_line(parse_exchange(file, "file", &framing, None).map(drop));
     let Some(matching) = one_line(matching.parse::<Matching>()) else { return };
     // Rules that the command line refuses with this framing.
     let is_of_fields = matches!(matching, Matching::Fix(_));
@@ -29,7 +29,8 @@ fuzz_target!(|input: &[u8]| {
     };
     let Some(content) = content(message, &framing).filter(|_| !is_refused) else { return };
     let options = MessageOptions::new(framing, matching);
-    let spec = MessageSpec { location: Location::named("message"), url: "tcp://a:1".to_owned(), content };
+    let spec =
+        MessageSpec { location: Location::named("message"), url: "tcp://a:1".to_owned(), content, encoder: None };
     let Some(messages) = one_line(prepare_message(&spec, &options, None, 1)) else { return };
     let mut channel = TestChannel::new(&messages, options.clone());
     channel.begin(MESSAGES);

@@ -38,19 +38,20 @@ fn load(channel: &Channel) -> (MessageOptions, RequestSet) {
         "websocket" => truetail_engine::Framing::WebSocket { is_text: true },
         name => name.parse().expect("a framing"),
     };
-    let exchange = |text: &str| parse_exchange(text, "file", &framing).unwrap_or_default();
+    let exchange = |text: &str| parse_exchange(text, "file", &framing, None).unwrap_or_default();
     let opening = match channel.framing {
         "websocket" => Opening::WebSocket(WebSocketRequest::new("/", "a.test", &[]).expect("a request")),
         _ => Opening::Nothing,
     };
     let [hello, subscription] = [channel.hello, channel.subscribe].map(exchange);
     let matching = channel.matching.parse().expect("a rule");
-    let options = MessageOptions { opening, hello, subscription, framing: framing.clone(), matching };
+    let options = MessageOptions { opening, hello, subscription, ..MessageOptions::new(framing.clone(), matching) };
     let content = match is_redis {
         true => MessageContent::Command(split_into_bytes(channel.message).expect("words")),
         false => MessageContent::Bytes(channel.message.as_bytes().to_vec()),
     };
-    let spec = MessageSpec { location: Location::named("message"), url: "tcp://a:1".to_owned(), content };
+    let spec =
+        MessageSpec { location: Location::named("message"), url: "tcp://a:1".to_owned(), content, encoder: None };
     let messages = prepare_message(&spec, &options, None, 1).expect("messages");
     (options, messages)
 }

@@ -4,7 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use truetail_flow::Flow;
-use truetail_import::ways::{AccessLogOptions, HarOptions, Placement, LoadFiles, flow_of_har, load_of_jmx, load_of_k6, read_access_log};
+use truetail_import::ways::{
+    AccessLogOptions, HarOptions, LoadFiles, Placement, flow_of_har, load_of_jmx, load_of_k6, read_access_log,
+};
 use truetail_requests::{Location, RecordedRequest, TargetSpec, parse_replay, write_replay};
 
 fuzz_target!(|input: &[u8]| {
