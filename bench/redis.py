@@ -10,6 +10,8 @@ closed   As many requests in flight for both: 50 connections with 1 each, and 1 
 rate     truetail sends 50,000/s on a schedule. redis-benchmark has no rate, so it runs closed with each number of connections, and the one
          with the rate nearest to 50,000/s is compared. Printed is the CPU time of the client for each reply.
 
+Replies a second are those that Redis counted over the time that the client says it sent for. The CPU time is the difference between a run and
+one of a tenth of its length, so that starting a client does not count.
 Clients take turns, in random order in each round, and only ratios of medians mean something: the machine is shared, and everything on it becomes slower
 or faster from one minute to the next. The load of the machine is printed, and the table is worth little if others compute beside it. `--json FILE`
 writes every run.
@@ -59,7 +61,7 @@ def need(name):
 
 
 def truetail(server, seconds, *load):
-    return [machine.TARGET / "truetail", "run", f"redis://127.0.0.1:{server.port}", "--threads", 1, "--command", "GET key:1", "-d", f"{seconds}s",
+    return [machine.TARGET / "truetail", "run", f"redis://127.0.0.1:{server.port}", "--threads", 1, "--command", "GET key:1", "-d", f"{round(seconds * 1000)}ms",
             "--json", "--quiet", "--no-save", "--no-preflight", *load]
 
 
@@ -67,20 +69,27 @@ def redis_benchmark(server, connections, requests, *more):
     return [need("redis-benchmark"), "-p", server.port, "-c", connections, "-n", requests, "-q", *more, "GET", "key:1"]
 
 
-def once(server, command):
-    """Replies that Redis counted, and what they cost the client."""
+def run(server, command):
+    """Replies that Redis counted, and the client's time in seconds. redis-benchmark says how many it got each second; truetail sends for as long as asked."""
     before = server.counted()
     result = machine.measured(command)
     if result["exit"] not in (0, 4):
         sys.exit(f"{command[0]} failed: {result['err']}")
     replies = server.counted() - before
-    return {"replies": replies, "per_second": replies / result["wall_s"], "us": result["cpu_s"] / replies * 1e6, "preemptions": result["preemptions"]}
+    stated = re.findall(r"([\d.]+) requests per second", result["out"])
+    sent_for = replies / float(stated[-1]) if stated else float(command[command.index("-d") + 1].removesuffix("ms")) / 1000
+    return {**result, "replies": replies, "per_second": replies / sent_for}
 
 
-def requests_for(server, connections, seconds, *more):
-    """As many requests as redis-benchmark makes in this time."""
-    found = once(server, redis_benchmark(server, connections, 100_000, *more))
-    return max(50_000, int(found["per_second"] * seconds))
+def once(server, client, length):
+    """Replies a second, and the CPU time of each: that of a run of a length, less that of a tenth of it."""
+    short, long = run(server, client(length / 10)), run(server, client(length))
+    us = (long["cpu_s"] - short["cpu_s"]) / (long["replies"] - short["replies"]) * 1e6
+    return {"replies": long["replies"], "per_second": long["per_second"], "us": us, "preemptions": long["preemptions"]}
+
+
+def rate_of_theirs(server, connections, *more):
+    return run(server, redis_benchmark(server, connections, 100_000, *more))["per_second"]
 
 
 def median(runs, key):
@@ -96,24 +105,27 @@ def print_table(title, runs, ours):
     print(f"  {ours} / {theirs}: replies/s {ratio('per_second'):.2f}, CPU {ratio('us'):.2f}")
 
 
+def compare(server, title, asked, found, ours, theirs):
+    """Runs both in turns and prints the table. The rate is that of redis-benchmark: it takes a number of requests instead of a duration."""
+    (our_name, load), (their_name, how, rate) = ours, theirs
+    clients = {our_name: lambda seconds: truetail(server, seconds, *load),
+               their_name: lambda seconds: redis_benchmark(server, how[0], int(rate * seconds), *how[1:])}
+    found[title] = machine.in_turns(asked.rounds, clients, lambda name: once(server, clients[name], asked.seconds))
+    print_table(title, found[title], our_name)
+
+
 def main():
     asked = machine.asked(__doc__, 4)
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         server = Redis(folder)
         try:
-            for title, users, theirs in [("closed, 50 connections", ["--users", 50, "-c", 50], (50,)), ("closed, 1 connection, 16 in flight", ["--users", 16, "-c", 1], (1, "-P", 16))]:
-                number = requests_for(server, theirs[0], asked.seconds, *theirs[1:])
-                commands = {"truetail": truetail(server, asked.seconds, "--model", "closed", *users), "redis-benchmark": redis_benchmark(server, theirs[0], number, *theirs[1:])}
-                found[title] = machine.in_turns(asked.rounds, commands, lambda name: once(server, commands[name]))
-                print_table(title, found[title], "truetail")
-            rates = {connections: requests_for(server, connections, 1) for connections in CONNECTIONS}
+            for title, load, theirs in [("closed, 50 connections", ["--users", 50, "-c", 50], (50,)), ("closed, 1 connection, 16 in flight", ["--users", 16, "-c", 1], (1, "-P", 16))]:
+                compare(server, title, asked, found, ("truetail", ["--model", "closed", *load]), ("redis-benchmark", theirs, rate_of_theirs(server, *theirs)))
+            rates = {connections: rate_of_theirs(server, connections) for connections in CONNECTIONS}
             nearest = min(rates, key=lambda connections: abs(rates[connections] - RATE))
-            title = f"{RATE:,}/s"
-            commands = {f"truetail -r {RATE} -c {nearest}": truetail(server, asked.seconds, "-r", RATE, "-c", nearest),
-                        f"redis-benchmark -c {nearest}": redis_benchmark(server, nearest, rates[nearest] * asked.seconds)}
-            found[title] = machine.in_turns(asked.rounds, commands, lambda name: once(server, commands[name]))
-            print_table(title, found[title], next(iter(commands)))
+            compare(server, f"{RATE:,}/s", asked, found, (f"truetail -r {RATE} -c {nearest}", ["-r", RATE, "-c", nearest]),
+                    (f"redis-benchmark -c {nearest}", (nearest,), rates[nearest]))
         finally:
             server.process.kill()
             server.process.wait()
