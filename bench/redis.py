@@ -10,8 +10,9 @@ closed   As many requests in flight for both: 50 connections with 1 each, and 1 
 rate     truetail sends 50,000/s on a schedule. redis-benchmark has no rate, so it runs closed with each number of connections, and the one
          with the rate nearest to 50,000/s is compared. Printed is the CPU time of the client for each reply.
 
-Replies a second are those that Redis counted over the time that the client says it sent for. The CPU time is the difference between a run and
-one of a tenth of its length, so that starting a client does not count.
+truetail's replies a second are those that Redis counted, over the duration of the load; redis-benchmark's are those that it prints. The CPU time
+is the difference between a run and one of a tenth of its length, so that starting a client does not count.
+
 Clients take turns, in random order in each round, and only ratios of medians mean something: the machine is shared, and everything on it becomes slower
 or faster from one minute to the next. The load of the machine is printed, and the table is worth little if others compute beside it. `--json FILE`
 writes every run.
@@ -69,23 +70,21 @@ def redis_benchmark(server, connections, requests, *more):
     return [need("redis-benchmark"), "-p", server.port, "-c", connections, "-n", requests, "-q", *more, "GET", "key:1"]
 
 
-def run(server, command):
-    """Replies that Redis counted, and the client's time in seconds. redis-benchmark says how many it got each second; truetail sends for as long as asked."""
+def run(server, command, seconds=None):
+    """Replies that Redis counted, and how many a second: over a load of so many seconds, or as the client prints."""
     before = server.counted()
     result = machine.measured(command)
     if result["exit"] not in (0, 4):
         sys.exit(f"{command[0]} failed: {result['err']}")
     replies = server.counted() - before
-    stated = re.findall(r"([\d.]+) requests per second", result["out"])
-    sent_for = replies / float(stated[-1]) if stated else float(command[command.index("-d") + 1].removesuffix("ms")) / 1000
-    return {**result, "replies": replies, "per_second": replies / sent_for}
+    per_second = replies / seconds if seconds else float(re.findall(r"([\d.]+) requests per second", result["out"])[-1])
+    return {"replies": replies, "per_second": per_second, "cpu_s": result["cpu_s"], "preemptions": result["preemptions"]}
 
 
 def once(server, client, length):
-    """Replies a second, and the CPU time of each: that of a run of a length, less that of a tenth of it."""
-    short, long = run(server, client(length / 10)), run(server, client(length))
-    us = (long["cpu_s"] - short["cpu_s"]) / (long["replies"] - short["replies"]) * 1e6
-    return {"replies": long["replies"], "per_second": long["per_second"], "us": us, "preemptions": long["preemptions"]}
+    """A run of a length; the CPU time of a reply is without that of a run of a tenth of the length."""
+    short, long = run(server, *client(length / 10)), run(server, *client(length))
+    return {**long, "us": (long["cpu_s"] - short["cpu_s"]) / (long["replies"] - short["replies"]) * 1e6}
 
 
 def rate_of_theirs(server, connections, *more):
@@ -108,8 +107,8 @@ def print_table(title, runs, ours):
 def compare(server, title, asked, found, ours, theirs):
     """Runs both in turns and prints the table. The rate is that of redis-benchmark: it takes a number of requests instead of a duration."""
     (our_name, load), (their_name, how, rate) = ours, theirs
-    clients = {our_name: lambda seconds: truetail(server, seconds, *load),
-               their_name: lambda seconds: redis_benchmark(server, how[0], int(rate * seconds), *how[1:])}
+    clients = {our_name: lambda seconds: (truetail(server, seconds, *load), seconds),
+               their_name: lambda seconds: (redis_benchmark(server, how[0], int(rate * seconds), *how[1:]),)}
     found[title] = machine.in_turns(asked.rounds, clients, lambda name: once(server, clients[name], asked.seconds))
     print_table(title, found[title], our_name)
 
