@@ -8,6 +8,7 @@ written from the results that are there. The machine should be idle; a tool take
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,9 @@ WORDS = {"pass": "pass", "fail": "**FAIL**", "cannot_tell": "?", "not_tested": "
 def run(truetail, name):
     """Runs the suite with one adapter, and keeps its result."""
     command = [truetail, "certify", "--suite", "--quiet", "--json", "--adapter", ADAPTERS / f"{name}.toml"]
-    done = subprocess.run([*command, "--out", ROOT / "target/certified" / name], cwd=ROOT, capture_output=True, text=True)
+    # The adapter of truetail itself finds it there.
+    path = {**os.environ, "PATH": f"{truetail.parent}:{os.environ['PATH']}"}
+    done = subprocess.run([*command, "--out", ROOT / "target/certified" / name], cwd=ROOT, capture_output=True, text=True, env=path)
     if done.returncode in (0, 3, 4) and done.stdout:
         (RESULTS / f"{name}.json").write_text(done.stdout)
     else:

@@ -103,7 +103,9 @@ impl Tool for CommandTemplate {
         } else {
             search_path.program(program)?
         };
-        Ok(InstalledTool { path, version: "unknown".to_owned() })
+        // A program that is known by its name can be asked for its version.
+        let known = self.known_tool.and_then(|tool| tool.locate(search_path).ok()).filter(|known| known.path == path);
+        Ok(known.unwrap_or_else(|| InstalledTool { path, version: "unknown".to_owned() }))
     }
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
@@ -174,6 +176,19 @@ mod tests {
                 && is_told("gun {address}")
                 && !is_told("gun url {rate}")
         );
+    }
+
+    #[test]
+    fn a_known_program_is_asked_for_its_version() {
+        let folder = tempfile::tempdir().unwrap();
+        // Links, because a program that was just written may be busy. `ls --version` prints one.
+        for name in ["oha", "gun"] {
+            std::os::unix::fs::symlink("/bin/ls", folder.path().join(name)).unwrap();
+        }
+        let search_path = SearchPath { folder: "/nowhere".into(), path: vec![folder.path().to_owned()] };
+        let version = |words| template(words).locate(&search_path).unwrap().version;
+        assert_ne!(version("oha {url}"), "unknown");
+        assert_eq!(version("gun {url}"), "unknown");
     }
 
     /// The CSV of oha is the same with and without latency correction.

@@ -1,5 +1,7 @@
 //! The requests in the text that a script returned.
 
+use std::mem::MaybeUninit;
+
 use httparse::Status;
 
 /// Limit on the header fields of a request.
@@ -10,9 +12,9 @@ const MAX_FIELDS: usize = 100;
 /// # Errors
 /// The bytes do not begin with a whole request of HTTP/1; the error says why.
 pub(crate) fn first_length(bytes: &[u8]) -> Result<usize, String> {
-    let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut request = httparse::Request::new(&mut fields);
-    let head = match request.parse(bytes) {
+    let mut fields = [MaybeUninit::uninit(); MAX_FIELDS];
+    let mut request = httparse::Request::new(&mut []);
+    let head = match request.parse_with_uninit_headers(bytes, &mut fields) {
         Ok(Status::Complete(head)) => head,
         Ok(Status::Partial) => return Err("the empty line after the header is missing".to_owned()),
         Err(error) => return Err(error.to_string()),

@@ -1,25 +1,25 @@
 -- Run in each state before the script. The host sets wrk.scheme, host, port, method, path, headers, body and thread.
 local host = host
 wrk = { headers = {} }
+local wrk, next = wrk, next
 
 function wrk.format(method, path, headers, body)
   headers = headers or wrk.headers
   body = body or wrk.body
-  local lines = { (method or wrk.method) .. " " .. (path or wrk.path) .. " HTTP/1.1" }
+  -- One string of its own, the text of all fields, which Lua keeps once if it is short.
+  local fields = ""
   if not headers["Host"] then
-    lines[2] = "Host: " .. wrk.headers["Host"]
+    fields = "Host: " .. wrk.headers["Host"] .. "\r\n"
   end
-  for name, value in pairs(headers) do
+  for name, value in next, headers do
     if name ~= "Content-Length" then
-      lines[#lines + 1] = name .. ": " .. value
+      fields = fields .. name .. ": " .. value .. "\r\n"
     end
   end
   if body then
-    lines[#lines + 1] = "Content-Length: " .. #body
+    fields = fields .. "Content-Length: " .. #body .. "\r\n"
   end
-  lines[#lines + 1] = ""
-  lines[#lines + 1] = body or ""
-  return table.concat(lines, "\r\n")
+  return (method or wrk.method) .. " " .. (path or wrk.path) .. " HTTP/1.1\r\n" .. fields .. "\r\n" .. (body or "")
 end
 
 function wrk.request()
@@ -60,20 +60,48 @@ function table.getn(list)
 end
 
 local format = string.format
+local known_formats, left = {}, 100
+
+-- Places of the values in a format that must be whole numbers.
+local function whole_places(text)
+  local places = known_formats[text]
+  if places then
+    return places
+  end
+  places = {}
+  local nth = 0
+  for kind in text:gsub("%%%%", ""):gmatch("%%[-+ #0-9.]*(%a)") do
+    nth = nth + 1
+    if kind:find("[cdiouxX]") then
+      places[#places + 1] = nth
+    end
+  end
+  if left > 0 then
+    known_formats[text], left = places, left - 1
+  end
+  return places
+end
+
+local function is_fraction(value)
+  return math.type(tonumber(value)) == "float"
+end
+
 function string.format(text, ...)
   if type(text) ~= "string" then
     return format(text, ...)
   end
-  local values = { ... }
-  local nth = 0
-  for kind in text:gsub("%%%%", ""):gmatch("%%[-+ #0-9.]*(%a)") do
-    nth = nth + 1
-    local number = tonumber(values[nth])
-    if kind:find("[cdiouxX]") and math.type(number) == "float" then
+  local values
+  for _, nth in ipairs(whole_places(text)) do
+    if is_fraction((select(nth, ...))) then
+      values = values or { ... }
+      local number = tonumber(values[nth])
       values[nth] = number < 0 and math.ceil(number) or math.floor(number)
     end
   end
-  return format(text, table.unpack(values, 1, select("#", ...)))
+  if values then
+    return format(text, table.unpack(values, 1, select("#", ...)))
+  end
+  return format(text, ...)
 end
 
 wrk.lookup, wrk.connect = host.lookup, host.connect

@@ -23,8 +23,10 @@ pub(crate) struct ScriptedWorker {
     /// The script's `request`; `None`: all requests are the first one.
     request: Option<Function>,
     response: Option<Function>,
-    /// Text that `request` returned, and the part of it that was sent.
-    text: Vec<u8>,
+    /// Text that `request` returned.
+    text: mlua::String,
+    /// Its length, and the bytes of it that were sent.
+    length: usize,
     sent: usize,
     /// Answers that `response` waits for, by request.
     answers: Vec<Answer>,
@@ -44,34 +46,39 @@ impl ScriptedWorker {
     /// # Errors
     /// The first request of a script without `request` is no request.
     pub(crate) fn new(state: State, shared: Arc<Shared>) -> Result<ScriptedWorker, ScriptError> {
-        let mut worker = ScriptedWorker {
-            request: state.function("request"),
+        let request = state.function("request");
+        let text = match request {
+            Some(_) => state.described(state.lua.create_string(""))?,
+            None => {
+                let format = state.lua.load("return wrk.format()").set_name("=wrk.format").into_function();
+                state.call(&state.described(format)?, ())?
+            }
+        };
+        Ok(ScriptedWorker {
+            request,
             response: state.function("response"),
             state,
             shared,
-            text: Vec::new(),
+            length: text.as_bytes().len(),
+            text,
             sent: 0,
             answers: Vec::new(),
             has_failed: false,
-        };
-        if worker.request.is_none() {
-            let format = worker.state.lua.load("return wrk.format()").set_name("=wrk.format").into_function();
-            let format = worker.state.described(format)?;
-            worker.ask(&format)?;
-            worker.sent = 0;
-        }
-        Ok(worker)
+        })
     }
 
     /// Writes the next request.
     fn next(&mut self, request: &mut RequestParts) -> Result<(), ScriptError> {
-        if self.sent == self.text.len() {
-            match self.request.clone() {
-                Some(function) => self.ask(&function)?,
-                None => self.sent = 0,
-            }
+        if self.sent == self.length
+            && let Some(function) = &self.request
+        {
+            self.text = self.state.call(function, ())?;
         }
-        let rest = &self.text[self.sent..];
+        let text = self.text.as_bytes();
+        if self.sent == self.length {
+            (self.length, self.sent) = (text.len(), 0);
+        }
+        let rest = &text[self.sent..];
         let length =
             first_length(rest).map_err(|why| self.state.error(&format!("request() returned no request: {why}")))?;
         request.message_buffer().extend_from_slice(&rest[..length]);
@@ -79,16 +86,8 @@ impl ScriptedWorker {
         Ok(())
     }
 
-    fn ask(&mut self, function: &Function) -> Result<(), ScriptError> {
-        let text: mlua::String = self.state.call(function, ())?;
-        self.text.clear();
-        self.text.extend_from_slice(&text.as_bytes());
-        self.sent = 0;
-        Ok(())
-    }
-
     fn respond(&mut self, request: u32) -> Result<(), ScriptError> {
-        let Some(function) = self.response.clone() else { return Ok(()) };
+        let Some(function) = &self.response else { return Ok(()) };
         let Some(answer) = self.answers.get_mut(request as usize) else { return Ok(()) };
         let Some(status) = answer.status.take() else { return Ok(()) };
         let lua = &self.state.lua;
@@ -100,7 +99,7 @@ impl ScriptedWorker {
             Ok((status, headers, lua.create_string(&answer.body)?))
         };
         let arguments = self.state.described(arguments())?;
-        self.state.call(&function, arguments)
+        self.state.call(function, arguments)
     }
 
     fn fail(&mut self, error: ScriptError) {

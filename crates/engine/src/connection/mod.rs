@@ -63,6 +63,8 @@ pub(crate) struct Connection<S> {
     pub(crate) is_unread: bool,
     /// The conversation may have something to send, and the worker has noted this.
     pub(crate) is_dirty: bool,
+    /// It took a request beside another, and the worker has noted this.
+    pub(crate) is_crowded: bool,
     /// Start of the current time without progress in sending; `None` if the transport has taken everything.
     pub(crate) blocked: Option<WorkerInstant>,
     /// Deadline of the conversation that the worker has noted; [`Timestamp::NEVER`]: none.
@@ -93,6 +95,7 @@ impl<S> Connection<S> {
             race: None,
             is_unread: false,
             is_dirty: false,
+            is_crowded: false,
             blocked: None,
             noted_deadline: Timestamp::NEVER,
             was_idle: false,

@@ -45,6 +45,12 @@ pub(crate) trait Protocol: Debug + Sized {
         false
     }
 
+    /// Returns true if the stamp of a read is that of an answer while one request is in flight, because little else
+    /// arrives: each [`Event::Unasked`] tells of it. Answers may then lie unread.
+    fn hears_only_answers(&self) -> bool {
+        true
+    }
+
     /// Returns true if a connection has state of its session, such as a login, so that no other one can replace it.
     fn has_session_state(&self) -> bool {
         false
@@ -216,6 +222,8 @@ pub(crate) enum Event {
     Ended(Ended),
     /// Bytes arrived without a request in flight.
     Stray,
+    /// Something arrived that ended no request, such as a ping. The stamp of the read may be its own.
+    Unasked,
     /// [`Conversation::capacity`] may have changed.
     RoomChanged,
     /// [`Conversation::is_closing`] is true from now on.

@@ -36,6 +36,8 @@ pub(super) struct Connections<P: Protocol, L: Placement<P>> {
     /// Connections that are being opened, with the instant to try a further address, earliest first.
     attempts_due: VecDeque<(Timestamp, Token)>,
     deadlines: ConversationDeadlines,
+    /// Connections that took a request beside another. Some may have one or none by now.
+    crowded: Vec<Token>,
     pub(super) streams: Http2Stats,
 }
 
@@ -62,6 +64,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
             blocked: 0,
             attempts_due: VecDeque::new(),
             deadlines: ConversationDeadlines::default(),
+            crowded: Vec::new(),
             streams: Http2Stats::default(),
         }
     }
@@ -86,6 +89,30 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     #[inline]
     pub(super) fn release(&mut self, slot: u32) -> bool {
         self.placement.release(&mut self.pool, slot)
+    }
+
+    /// Notes that the connection in this slot has taken a request.
+    #[inline]
+    pub(super) fn note_begun(&mut self, slot: u32) {
+        let connection = self.pool.get(slot);
+        if connection.conversation.in_flight() > 1 && !std::mem::replace(&mut connection.is_crowded, true) {
+            self.crowded.push(self.pool.token(slot));
+        }
+    }
+
+    /// Returns true if a connection carries several requests.
+    #[inline]
+    pub(super) fn are_crowded(&mut self) -> bool {
+        while let Some(token) = self.crowded.last() {
+            if let Some(connection) = self.pool.find(*token) {
+                if connection.conversation.in_flight() > 1 {
+                    return true;
+                }
+                connection.is_crowded = false;
+            }
+            self.crowded.pop();
+        }
+        false
     }
 
     pub(super) fn origins(&self) -> u32 {

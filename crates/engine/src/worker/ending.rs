@@ -48,6 +48,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                     is_settled &= self.connections.placement.sends_together() && !self.connections.is_waited_for(slot);
                 }
                 Event::Stray => self.receiver.stray_answers += 1,
+                Event::Unasked => self.sleeper.note_unstamped_end(now),
                 Event::RoomChanged | Event::GoingAway => is_settled = false,
             }
         }

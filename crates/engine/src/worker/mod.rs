@@ -101,7 +101,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         reactor: Reactor,
     ) -> Worker<P, L> {
         let ports = LocalPorts::new(config.share.index, config.share.workers);
-        let stamps_each = config.stamped && !protocol.carries_several();
+        let stamps_each = config.stamped && protocol.hears_only_answers();
         let habits = SleepSettings { timing: config.timing, model: config.model, stamps_each };
         Worker {
             clock: WorkerClock::new(config.start.clock),
@@ -195,7 +195,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let until = until.min(self.connections.next_deadline()).max(now);
         let paused_before = self.clock.pauses.total();
         let is_watched = self.connections.are_watched();
-        let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched };
+        let is_crowded = self.connections.are_crowded();
+        let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched, is_crowded };
         self.sleeper.sleep(&wait, reports, &mut self.clock)?;
         self.receiver.reports_left = reports.len();
         let woke = self.clock.now();

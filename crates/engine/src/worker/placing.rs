@@ -47,6 +47,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         exchange.connection = Some(slot);
         let begins = Beginning { tag, request: exchange.request, arrival: exchange.arrival, now };
         exchange.key = connection.conversation.begin(&self.protocol, begins, &mut self.events);
+        self.connections.note_begun(slot);
         if self.connections.placement.sends_together() {
             self.connections.touch(slot);
             self.handle_events(slot, now, None);

@@ -44,6 +44,8 @@ pub(super) struct Wait<'a> {
     /// True if a connection is being opened, or has not taken all bytes to send. Progress there must end the wait,
     /// because measured times depend on when the worker notices it.
     pub(super) is_watched: bool,
+    /// True if a connection carries several requests. Of their answers, only the last would be stamped.
+    pub(super) is_crowded: bool,
 }
 
 /// Properties of a worker that a [`Sleeper`] needs.
@@ -53,8 +55,8 @@ pub(super) struct SleepSettings {
     /// The load model. `auto` sends in ticks only in open models: closed loops have no schedule, and in partly open
     /// models an answer may make the next request due.
     pub(super) model: LoadModelKind,
-    /// True if the kernel stamps each answer, so that answers may lie unread. This requires connections that carry one
-    /// request at a time, because the kernel stamps only the last bytes of a read.
+    /// True if the kernel stamps each answer, so that answers may lie unread. This requires connections on which little
+    /// but answers arrives, because the kernel stamps only the last bytes of a read.
     pub(super) stamps_each: bool,
 }
 
@@ -156,7 +158,7 @@ impl Sleeper {
 
     /// Returns true if no event ends this wait. Answers may lie unread until then, because the kernel stamps them.
     pub(super) fn is_deaf(&self, wait: &Wait<'_>) -> bool {
-        let is_needed = wait.is_watched || wait.now < self.watchful_until;
+        let is_needed = wait.is_watched || wait.is_crowded || wait.now < self.watchful_until;
         self.settings.stamps_each
             && !is_needed
             && match self.settings.timing {

@@ -104,7 +104,7 @@ impl TestConnection {
         let ended = events.take().into_iter().filter_map(|event| match event {
             Event::Ended(ended) => Some((ended.tag, ended.outcome, ended.bytes_in)),
             Event::Started(_) | Event::Sent(_) | Event::Late(..) | Event::FirstByte(_) => None,
-            Event::Stray | Event::RoomChanged | Event::GoingAway => None,
+            Event::Stray | Event::Unasked | Event::RoomChanged | Event::GoingAway => None,
         });
         self.ended.extend(ended);
         match flow {

@@ -77,6 +77,10 @@ impl Protocol for Messages {
         true
     }
 
+    fn hears_only_answers(&self) -> bool {
+        self.options.subscription.is_empty() && !self.options.are_calls()
+    }
+
     fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {
         self.options.are_calls().then_some((b"h2", Cause::NoHttp2))
     }
@@ -242,6 +246,7 @@ impl Channel {
                 // A peer that does not read must not fill the memory.
                 Some(Control::Ping(_)) if outbox.is_backed_up() => return Err(Cause::BadMessage.into()),
                 Some(Control::Ping(payload)) => {
+                    events.push(Event::Unasked);
                     outbox.push_untagged(|out| put_frame(Opcode::Pong, &payload, &mut varying.masks, out));
                 }
                 Some(Control::Close(code)) => {

@@ -102,6 +102,7 @@ impl Inbox {
 
     fn end_push(&self, books: &mut MessageBooks, events: &mut Events) {
         books.pushes += 1;
+        events.push(Event::Unasked);
         if self.pushes == Pushes::Reported {
             events.pushes().into_iter().for_each(|reader| reader.end_push(self.channel));
         }
@@ -213,12 +214,18 @@ impl Inbox {
                 self.ended_keys.extend(key);
                 end(waiting, kind, wire_bytes, outbox, books, events);
             }
-            None if key.is_some_and(|key| self.ended_keys.contains(&key)) => books.doubled += 1,
+            None if key.is_some_and(|key| self.ended_keys.contains(&key)) => {
+                books.doubled += 1;
+                events.push(Event::Unasked);
+            }
             None if self.pushes == Pushes::Reported => {
                 self.push_part(&reply, events);
                 self.end_push(books, events);
             }
-            None => books.unmatched += 1,
+            None => {
+                books.unmatched += 1;
+                events.push(Event::Unasked);
+            }
         }
         self.reply = reply;
         self.reply.clear();
@@ -301,7 +308,7 @@ fn end(
 ) {
     let Some(tag) = waiting.tag else {
         books.late += 1;
-        return;
+        return events.push(Event::Unasked);
     };
     books.error_replies += u64::from(kind == Reply::Error && waiting.is_measured);
     outbox.forget(tag);

@@ -91,7 +91,7 @@ impl TestChannel {
         let ended = events.take().into_iter().filter_map(|event| match event {
             Event::Ended(ended) => Some((ended.tag, ended.outcome)),
             Event::Started(_) | Event::Sent(_) | Event::Late(..) | Event::FirstByte(_) => None,
-            Event::Stray | Event::RoomChanged | Event::GoingAway => None,
+            Event::Stray | Event::Unasked | Event::RoomChanged | Event::GoingAway => None,
         });
         self.ended.extend(ended);
     }

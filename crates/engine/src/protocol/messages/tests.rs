@@ -165,6 +165,25 @@ fn what_comes_without_a_match_is_a_push() {
     assert_eq!(client.protocol.take_message_books().unwrap().pushes, 3);
 }
 
+/// The worker must know of everything whose stamp a read may have instead of that of an answer.
+#[test]
+fn whatever_ends_no_message_is_told() {
+    let unasked = |client: &mut Client, bytes: &[u8]| {
+        client.receive(bytes).0.into_iter().filter(|event| matches!(event, Event::Unasked)).count()
+    };
+    let mut client = Client::new("line", "bytes:0:1", &[b"a", b"b"]);
+    let key = client.begin_at(0, 20);
+    client.begin_at(1, 20);
+    client.send(usize::MAX);
+    client.channel.cancel(key, &mut Events::default());
+    assert_eq!(unasked(&mut client, b"a\nb\nb\nz\n"), 3, "a late reply, a doubled one, and one that is unknown");
+    let mut client = Client::new("line", "order", &[b"a"]);
+    assert_eq!(unasked(&mut client, b"news\n"), 1);
+    client.begin(0..1);
+    client.send(usize::MAX);
+    assert_eq!(unasked(&mut client, b"A\n"), 0);
+}
+
 #[test]
 fn a_late_reply_ends_nothing_else() {
     for matching in ["order", "bytes:0:1"] {

@@ -53,7 +53,7 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
     for timing in TIMINGS {
         for stamped in [true, false] {
             let mut stage = Stage::with_tls(1000, None, stamped, timing, None);
-            let wait = |stage: &Stage, now, is_watched| {
+            let wait = |stage: &Stage, now, is_watched, is_crowded| {
                 let worker = &stage.worker;
                 let until = now + Nanos::from_micros(500);
                 worker.sleeper.is_deaf(&Wait {
@@ -62,22 +62,24 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
                     now,
                     until,
                     is_watched,
+                    is_crowded,
                 })
             };
             let now = Timestamp(1_000_000_000);
             assert_eq!(
-                wait(&stage, now, false),
+                wait(&stage, now, false, false),
                 timing == Timing::Cheap && stamped,
                 "{timing:?}, {stamped}, no rate yet"
             );
             // At 20,000 requests/s, more than a sleep for each request and each answer.
             (1..=300).for_each(|k| stage.worker.sleeper.count_start(Timestamp(k * 50_000)));
             let may_be = stamped && matches!(timing, Timing::Auto | Timing::Cheap);
-            assert_eq!(wait(&stage, now, false), may_be, "{timing:?}, {stamped}");
-            assert!(!wait(&stage, now, true), "{timing:?}: a connection is being opened");
+            assert_eq!(wait(&stage, now, false, false), may_be, "{timing:?}, {stamped}");
+            assert!(!wait(&stage, now, true, false), "{timing:?}: a connection is being opened");
+            assert!(!wait(&stage, now, false, true), "{timing:?}: a connection carries several requests");
             stage.worker.sleeper.note_unstamped_end(now);
-            assert!(!wait(&stage, now + Nanos::from_millis(999), false), "{timing:?}: an end bore no stamp");
-            assert_eq!(wait(&stage, now + Nanos::from_secs(1), false), may_be, "{timing:?}: a second later");
+            assert!(!wait(&stage, now + Nanos::from_millis(999), false, false), "{timing:?}: an end bore no stamp");
+            assert_eq!(wait(&stage, now + Nanos::from_secs(1), false, false), may_be, "{timing:?}: a second later");
         }
     }
 }

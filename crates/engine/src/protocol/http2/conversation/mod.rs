@@ -78,6 +78,10 @@ impl<F: FieldSource> Protocol for Http2<F> {
         true
     }
 
+    fn hears_only_answers(&self) -> bool {
+        false
+    }
+
     fn has_streams(&self) -> bool {
         true
     }
