@@ -86,6 +86,7 @@ impl Schema {
 
     /// Returns the schema of these files and of the files of Google that they import.
     pub(crate) fn of_files(files: Vec<FileDescriptorProto>) -> Result<Schema, SchemaError> {
+        files.iter().try_for_each(check_syntax)?;
         let names: Vec<String> = files.iter().map(|file| file.name().to_owned()).collect();
         let missing = files.iter().flat_map(|file| &file.dependency).filter(|name| !names.contains(name));
         let known: BTreeMap<&String, FileDescriptorProto> =
@@ -136,6 +137,17 @@ impl Schema {
     }
 }
 
+/// Refuses a file that the pool of descriptors cannot take; it would panic.
+fn check_syntax(file: &FileDescriptorProto) -> Result<(), SchemaError> {
+    let problem = match file.syntax.as_deref() {
+        None | Some("proto2" | "proto3") => return Ok(()),
+        Some("editions") => "it is written in an edition of protobuf",
+        Some(_) => "its syntax is unknown",
+    };
+    let name = file.name().escape_debug();
+    Err(SchemaError::Invalid(format!("'{name}': {problem}; truetail reads proto2 and proto3")))
+}
+
 /// Returns a file of Google that schemas import without shipping it, such as `google/protobuf/empty.proto`.
 pub(crate) fn well_known(name: &str) -> Option<FileDescriptorProto> {
     let file = GoogleFileResolver::new().open_file(name).ok()?;
@@ -178,6 +190,22 @@ mod tests {
         ),
         ("parts/item.proto", "syntax = \"proto3\"; package shop; message Item { string name = 1; uint32 n = 2; }"),
     ];
+
+    #[test]
+    fn a_schema_of_another_syntax_is_refused_in_one_line() {
+        for (syntax, problem) in
+            [("editions", "an edition of protobuf"), ("proto9\n", "its syntax is unknown"), ("", "unknown")]
+        {
+            let file = FileDescriptorProto {
+                name: Some("a\n.proto".to_owned()),
+                syntax: Some(syntax.to_owned()),
+                ..FileDescriptorProto::default()
+            };
+            let set = FileDescriptorSet { file: vec![file] }.encode_to_vec();
+            let error = Schema::of_descriptor_set(&set).unwrap_err().to_string();
+            assert!(error.contains(problem) && !error.contains('\n'), "{error}");
+        }
+    }
 
     #[test]
     fn messages_have_their_form_in_json() {

@@ -49,6 +49,17 @@ pub(crate) enum Phase {
     Closed,
 }
 
+/// Lists of the worker that a connection is in.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Noted {
+    /// The socket may hold more than was read in one turn.
+    pub(crate) is_unread: bool,
+    /// The conversation may have something to send.
+    pub(crate) is_dirty: bool,
+    /// It took a request beside another.
+    pub(crate) is_crowded: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Connection<S> {
     pub(crate) socket: Socket,
@@ -59,12 +70,7 @@ pub(crate) struct Connection<S> {
     pub(crate) opener: Option<Tag>,
     /// The attempts to open it, if its origin has several addresses.
     pub(crate) race: Option<Box<Race>>,
-    /// The socket may hold more than was read in one turn, and the worker has noted this.
-    pub(crate) is_unread: bool,
-    /// The conversation may have something to send, and the worker has noted this.
-    pub(crate) is_dirty: bool,
-    /// It took a request beside another, and the worker has noted this.
-    pub(crate) is_crowded: bool,
+    pub(crate) noted: Noted,
     /// Start of the current time without progress in sending; `None` if the transport has taken everything.
     pub(crate) blocked: Option<WorkerInstant>,
     /// Deadline of the conversation that the worker has noted; [`Timestamp::NEVER`]: none.
@@ -93,9 +99,7 @@ impl<S> Connection<S> {
             phase: Phase::Connecting,
             opener: Some(opener),
             race: None,
-            is_unread: false,
-            is_dirty: false,
-            is_crowded: false,
+            noted: Noted::default(),
             blocked: None,
             noted_deadline: Timestamp::NEVER,
             was_idle: false,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TargetError {
     /// The text is not a URL.
-    #[error("'{url}' is not a URL: {problem}; write http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")]
+    #[error("'{}' is not a URL: {problem}; write http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH", url.escape_debug())]
     Url {
         /// The text.
         url: String,
@@ -14,7 +14,7 @@ pub enum TargetError {
         problem: String,
     },
     /// The scheme is neither http nor https.
-    #[error("'{url}': unknown scheme '{scheme}'; truetail speaks http:// and https://")]
+    #[error("'{}': unknown scheme '{scheme}'; truetail speaks http:// and https://", url.escape_debug())]
     Scheme {
         /// The URL.
         url: String,
@@ -22,7 +22,7 @@ pub enum TargetError {
         scheme: String,
     },
     /// The host has no address.
-    #[error("cannot resolve host '{host}': {problem}")]
+    #[error("cannot resolve host '{}': {problem}", host.escape_debug())]
     Resolve {
         /// The host that was looked up.
         host: String,
@@ -54,10 +54,10 @@ pub enum TargetError {
         other: String,
     },
     /// The text is not a method.
-    #[error("'{0}' is not a method; write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS")]
+    #[error("'{}' is not a method; write GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS", .0.escape_debug())]
     Method(String),
     /// The line is not a header.
-    #[error("'{0}' is not a header; write 'Name: value'")]
+    #[error("'{}' is not a header; write 'Name: value'", .0.escape_debug())]
     Header(String),
     /// The header contradicts the framing of the request.
     #[error("{0}")]

@@ -30,9 +30,8 @@ pub(super) struct Connections<P: Protocol, L: Placement<P>> {
     may_place: bool,
     /// Connections that may have something to send.
     dirty: Vec<u32>,
-    opening: u32,
-    /// Number of connections that have not taken all bytes to send.
-    blocked: u32,
+    /// Number of connections that are being opened, and of those that have not taken all bytes to send.
+    watched: u32,
     /// Connections that are being opened, with the instant to try a further address, earliest first.
     attempts_due: VecDeque<(Timestamp, Token)>,
     deadlines: ConversationDeadlines,
@@ -60,8 +59,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
             waiting: 0,
             may_place: false,
             dirty: Vec::new(),
-            opening: 0,
-            blocked: 0,
+            watched: 0,
             attempts_due: VecDeque::new(),
             deadlines: ConversationDeadlines::default(),
             crowded: Vec::new(),
@@ -95,7 +93,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     #[inline]
     pub(super) fn note_begun(&mut self, slot: u32) {
         let connection = self.pool.get(slot);
-        if connection.conversation.in_flight() > 1 && !std::mem::replace(&mut connection.is_crowded, true) {
+        if connection.conversation.in_flight() > 1 && !std::mem::replace(&mut connection.noted.is_crowded, true) {
             self.crowded.push(self.pool.token(slot));
         }
     }
@@ -108,7 +106,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
                 if connection.conversation.in_flight() > 1 {
                     return true;
                 }
-                connection.is_crowded = false;
+                connection.noted.is_crowded = false;
             }
             self.crowded.pop();
         }
@@ -206,7 +204,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         };
         let has_others = endpoints.len() > 1;
         connection.race = has_others.then(|| Box::new(race.with_own(address)));
-        self.opening += 1;
+        self.watched += 1;
         let token = self.pool.insert(connection, requester.origin);
         if has_others {
             self.attempts_due.push_back((now + ATTEMPT_DELAY, token));
@@ -266,7 +264,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     /// Marks the connection in this slot as open, and returns the request that opened it.
     pub(super) fn mark_open(&mut self, slot: u32) -> Tag {
         self.placement.rest(self.pool.origin(slot), Timestamp::ZERO);
-        self.opening -= 1;
+        self.watched -= 1;
         let connection = self.pool.get(slot);
         connection.phase = Phase::Open;
         connection.opener.take().expect("a connection that is being opened")
@@ -277,14 +275,14 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         let connection = self.pool.get(slot);
         if connection.blocked.is_none() {
             connection.blocked = Some(since);
-            self.blocked += 1;
+            self.watched += 1;
         }
     }
 
     #[inline]
     pub(super) fn unblock(&mut self, slot: u32) {
         if self.pool.get(slot).blocked.take().is_some() {
-            self.blocked -= 1;
+            self.watched -= 1;
         }
     }
 
@@ -292,7 +290,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     /// because that ends a measured time.
     #[inline]
     pub(super) fn are_watched(&self) -> bool {
-        self.opening + self.blocked > 0
+        self.watched > 0
     }
 
     pub(super) fn retire(&mut self, slot: u32) {
@@ -302,8 +300,8 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Conversation>> {
         self.retire(slot);
         let connection = self.pool.remove(slot);
-        self.opening -= u32::from(connection.opener.is_some());
-        self.blocked -= u32::from(connection.blocked.is_some());
+        self.watched -= u32::from(connection.opener.is_some());
+        self.watched -= u32::from(connection.blocked.is_some());
         connection
     }
 
@@ -364,7 +362,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     pub(super) fn touch(&mut self, slot: u32) {
         self.note_deadline(slot);
         let is_news = |connection: &mut Connection<P::Conversation>| {
-            connection.conversation.may_send() && !std::mem::replace(&mut connection.is_dirty, true)
+            connection.conversation.may_send() && !std::mem::replace(&mut connection.noted.is_dirty, true)
         };
         if self.open(slot).is_some_and(is_news) {
             self.dirty.push(slot);

@@ -15,7 +15,7 @@ use crate::protocol::{Closed, Protocol, Tag};
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     fn read_on(&mut self, token: Token) {
         let Some(connection) = self.connections.pool.find(token) else { return };
-        connection.is_unread = false;
+        connection.noted.is_unread = false;
         self.read(token, true, READS_IN_A_ROW);
     }
 
@@ -59,7 +59,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             }
         }
         if let Some(connection) = self.connections.pool.find(token)
-            && !std::mem::replace(&mut connection.is_unread, true)
+            && !std::mem::replace(&mut connection.noted.is_unread, true)
         {
             self.receiver.unread.push(token);
         }

@@ -30,7 +30,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(super) fn flush(&mut self, slot: u32, mut now: Timestamp) {
         loop {
             let Some(connection) = self.connections.open(slot) else { return };
-            connection.is_dirty = false;
+            connection.noted.is_dirty = false;
             let wanted = connection.conversation.output(&self.protocol).len();
             let (taken, written) = connection.write(&self.protocol);
             connection.conversation.sent(&self.protocol, taken, now, &mut self.events);

@@ -314,13 +314,12 @@ impl Conversation<Messages> for Channel {
 
     #[inline]
     fn receive(&mut self, protocol: &mut Messages, bytes: &[u8], at: Timestamp, events: &mut Events) -> Flow {
-        let was_open = self.is_open();
         match self.take_bytes(protocol, bytes, at, events) {
             Ok(()) => Flow::Continue,
             Err(Lost { cause, is_in_order }) => {
                 let begun = if is_in_order { Cause::Truncated } else { cause };
                 self.end_all(Outcome::Malformed(begun), Outcome::Reset(cause), is_in_order, events);
-                protocol.books.channels_lost += u64::from(was_open);
+                protocol.books.channels_lost += u64::from(self.is_open());
                 Flow::Close(cause)
             }
         }
