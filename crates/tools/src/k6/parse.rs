@@ -1,6 +1,6 @@
 //! Parser of k6's output: about ten rows of samples for each request, one for each metric, and a summary.
 //!
-//! A call of gRPC has one row, `grpc_req_duration`; one that meets its deadline has none. k6 does not count failed calls.
+//! A call of gRPC has one row, `grpc_req_duration`, and none if it meets its deadline. k6 does not count failed calls.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -40,7 +40,7 @@ pub(super) fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolRepor
         (Some(report), Some(claims)) => joined(stdout.file(SAMPLES), report, claims)?,
         (None, None) => return Err(stdout.no_result(output, "samples and no summary of k6")),
     };
-    // Quantiles are those of the samples.
+    // k6's figures leave out calls without a sample.
     let has_all = report.claims.measured == Some(report.requests.len() as u64);
     Ok(if has_all { report.with_computed_quantiles() } else { report })
 }
@@ -97,7 +97,7 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
 struct Samples {
     requests: Vec<ReportedRequest>,
     begun: Option<Row>,
-    /// Calls of gRPC, also those of which k6 has no sample: the user could not connect, or they met their deadline.
+    /// Calls of gRPC, also without a sample of k6: the user could not connect, or the call met its deadline.
     calls: Vec<ReportedRequest>,
     without_sample: u64,
     /// The last sample of each virtual user, as an index of `calls`, until a metric of the script explains it.

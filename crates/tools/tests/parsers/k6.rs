@@ -22,7 +22,7 @@ fn read(rows: &[(&str, &str, &str, &str, u32)]) -> Result<(Vec<(Outcome, Nanos)>
     Ok((requests, report.claims.measured))
 }
 
-/// A virtual user that waits has its error next; those of others come between.
+/// After its call a virtual user has the text of the error; rows of other users come between.
 #[test]
 fn a_text_says_whether_the_server_sent_the_status_of_the_same_user() {
     let reset = "\"error reading from server: read tcp 1->2: read: connection reset by peer\"";
