@@ -47,12 +47,16 @@ pub struct FortioCall {
     pub ok: bool,
 }
 
-/// Parses the access log and the result, or either. Fails if they count different requests.
+/// Parses the access log and the result (of `-json -` on standard output), or either. Fails if they count different
+/// requests.
 pub(super) fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(NAME, TESTED);
     let log = output.file(LOG).filter(|bytes| !bytes.is_empty());
     let log = log.map(|bytes| access_log(stdout.file(LOG), bytes)).transpose()?;
-    let result = output.file(RESULT).map(result_file).transpose()?;
+    let printed = Some(output.stdout.as_slice()).filter(|text| text.trim_ascii_start().starts_with(b"{"));
+    let file = output.file(RESULT).map(|bytes| (stdout.file(RESULT), bytes));
+    let result = file.or(printed.map(|bytes| (stdout, bytes)));
+    let result = result.map(|(reader, bytes)| result_of(reader, bytes)).transpose()?;
     let report = match (log, result) {
         (Some(report), None) => report,
         (None, Some(FortioResult { claims, histogram, version, .. })) => {
@@ -167,7 +171,11 @@ struct Percentile {
 
 /// Parses the result.
 pub(crate) fn result_file(bytes: &[u8]) -> Result<FortioResult, ParseError> {
-    let document: Document = OutputReader::stdout(NAME, TESTED).file(RESULT).json(bytes)?;
+    result_of(OutputReader::stdout(NAME, TESTED).file(RESULT), bytes)
+}
+
+fn result_of(reader: OutputReader, bytes: &[u8]) -> Result<FortioResult, ParseError> {
+    let document: Document = reader.json(bytes)?;
     let times = &document.duration_histogram;
     let some = |seconds| units::nanos(seconds, 1e9).map(|time| time.0).filter(|_| times.count > 0);
     let printed = times.percentiles.iter().flatten().filter_map(|one| {
