@@ -143,7 +143,7 @@ scenario-06:
 # Scenarios 02 and 04 over gRPC. With HTTP/2 in the server, in a folder of its own, because the features are others.
 .PHONY: scenario-08
 scenario-08:
-	tools/install.sh ghz || echo "ghz could not be installed; it is left out"
+	tools/install.sh ghz k6 fortio || echo "some tools could not be installed; they are left out"
 	$(CARGO) build --release --locked -p truetail --features serve-http2 --target-dir target/serve-http2
 	for scenario in 02 04; do \
 		target/serve-http2/release/truetail lab run $$scenario --grpc --out $(LAB) || exit 1; \

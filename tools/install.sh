@@ -15,7 +15,7 @@ readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/
 # shellcheck disable=SC2207
 readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
-readonly k6_version=1.8.1 ghz_version=0.121.0 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
+readonly k6_version=1.8.1 ghz_version=0.121.0 fortio_version=1.68.2 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 # With what they depend on: guidellm takes 5.9 GB (torch with its libraries for CUDA), aiperf 1.2 GB, inference_perf 0.8 GB,
 # sglang 0.7 GB, vllm 8 GB, as guidellm does.
 readonly large=(guidellm aiperf inference_perf sglang vllm) inference_perf_version=0.7.0 guidellm_version=0.8.1 aiperf_version=0.13.0
@@ -43,6 +43,12 @@ install_ghz() {
     if says "$ghz_version" "$folder/bin/ghz" --version; then return; fi
     needs go "Go, 1.24 or later" 1.24 go version
     GOBIN="$folder/bin" go install -ldflags "-X main.version=$ghz_version" "github.com/bojand/ghz/cmd/ghz@v$ghz_version"
+}
+
+install_fortio() {
+    if says "$fortio_version" "$folder/bin/fortio" version; then return; fi
+    needs go "Go, 1.24 or later" 1.24 go version
+    GOBIN="$folder/bin" go install "fortio.org/fortio@v$fortio_version"
 }
 
 install_jmeter() {

@@ -128,6 +128,16 @@ const K6: &[Habit] = &[
         "a connection that could not be opened counts as 0 ms and lowers the percentiles",
         "k6 lib/netext/httpext/tracer.go lines 346-381, transport.go line 144",
     ),
+    habit(
+        "over gRPC it counts no failures, and writes no sample of a virtual user that could not connect; a lost connection has \
+         the status of a server that says UNAVAILABLE",
+        "k6 internal/lib/netext/grpcext/conn.go, HandleRPC; testdata/tools/k6-constant-arrival-rate/1.8.1/grpc-refused",
+    ),
+    habit(
+        "a call of gRPC that meets its deadline is in no sample and no figure",
+        "k6 internal/lib/netext/grpcext/conn.go, PushIfNotDone in HandleRPC; \
+         testdata/tools/k6-constant-arrival-rate/1.8.1/grpc-timeouts",
+    ),
     habit("a sample's time is the end of the request", "k6 1.8.1, testdata/tools/k6-constant-arrival-rate/1.8.1"),
 ];
 
@@ -216,6 +226,10 @@ const FORTIO: &[Habit] = &[
     habit(
         "the fast client tries again on a new connection after a reset or a timeout, and reports one good answer",
         "fortio 1.68.2, its captured results",
+    ),
+    habit(
+        "calls of gRPC have no timeout: -timeout is for HTTP",
+        "fortio bincommon/commonflags.go, fgrpc/grpcrunner.go",
     ),
 ];
 

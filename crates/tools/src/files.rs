@@ -9,6 +9,7 @@ use truetail_run::Claims;
 
 use crate::{FailureClassifier, ParseError, ReportedRequest, ToolOutput, ToolReport};
 
+pub use crate::fortio::{FortioCall, FortioResult};
 pub use crate::gatling::{GatlingLog, read_log as gatling_log};
 pub use crate::ghz::GhzResult;
 pub use crate::guidellm::GuideLlmMetrics;
@@ -76,6 +77,12 @@ pub fn k6_outcome(status: u64, error_code: u64) -> Option<Outcome> {
     crate::k6::outcome(status, error_code)
 }
 
+/// Returns the outcome of a call of k6 with this status of gRPC. k6 does not say whether the server sent UNAVAILABLE,
+/// or the connection was lost.
+pub fn k6_call_outcome(status: u64) -> Outcome {
+    crate::k6::call_outcome(status)
+}
+
 /// Parses the output of `vegeta report -type=json`.
 pub fn vegeta_report(bytes: &[u8]) -> Result<Claims, ParseError> {
     crate::vegeta::report_file(bytes)
@@ -89,6 +96,16 @@ pub fn ghz_json(bytes: &[u8]) -> Result<GhzResult, ParseError> {
 /// Parses a row of ghz's CSV, without its line break; `None` for other text.
 pub fn ghz_csv_row(row: &str, failures: &mut FailureClassifier) -> Option<ReportedRequest> {
     crate::ghz::csv_row(row, failures)
+}
+
+/// Parses fortio's result (`-json`).
+pub fn fortio_result(bytes: &[u8]) -> Result<FortioResult, ParseError> {
+    crate::fortio::result_file(bytes)
+}
+
+/// Parses a line of fortio's access log, without its line break. The error says what is wrong with it.
+pub fn fortio_log_line(line: &str, failures: &mut FailureClassifier) -> Result<FortioCall, String> {
+    crate::fortio::log_line(line, failures)
 }
 
 /// Parses Locust's statistics as JSON. Also returns the number of requests by latency in nanoseconds.

@@ -11,6 +11,7 @@
 mod ab;
 mod aiperf;
 mod autocannon;
+mod fortio;
 mod gatling;
 mod ghz;
 pub mod grpc;
@@ -31,6 +32,7 @@ mod wrk2;
 mod error;
 mod failure_classifier;
 pub mod files;
+mod grpc_go;
 mod jars;
 mod known_tool;
 mod load;
@@ -73,6 +75,7 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &autocannon::TOOL,
         &ghz::TOOL,
         &ghz::WITHOUT_WAITING,
+        &fortio::TOOL,
         &truetail::OPEN,
         &truetail::CLOSED,
         &truetail::MODEL,

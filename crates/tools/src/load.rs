@@ -33,6 +33,16 @@ impl LoadSpec {
         split_origin(&self.url).0
     }
 
+    /// Returns true if requests are calls of gRPC.
+    pub(crate) fn is_grpc(&self) -> bool {
+        self.url.starts_with("grpc://")
+    }
+
+    /// Returns the number of requests that are due.
+    pub(crate) fn due(&self) -> u64 {
+        (self.rate.as_per_second() * self.duration.as_secs_f64()).round() as u64
+    }
+
     /// Returns the duration in whole seconds, rounded up, for tools that take no other unit.
     pub fn whole_seconds(&self) -> u64 {
         rounded_up(self.duration, NANOS_PER_SECOND)

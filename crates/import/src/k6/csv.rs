@@ -1,4 +1,4 @@
-use super::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
+use super::{CALL_DURATION, DURATION, K6Requests, READ, Sample};
 use crate::rows::instant::instant;
 use crate::rows::number::{Unit, time};
 use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Wrong};
@@ -9,7 +9,8 @@ static INFO: FormatInfo = FormatInfo { name: "k6-csv", about: "k6's samples as C
 
 const NEEDED: [&str; 3] = ["metric_name", "timestamp", "metric_value"];
 
-/// k6's samples as CSV: about ten rows for each request, one per metric. Rows of `http_req_duration` are the requests.
+/// k6's samples as CSV: about ten rows for each request, one per metric. Rows of `http_req_duration` are the requests,
+/// and rows of `grpc_req_duration` the calls.
 pub(crate) struct K6Csv;
 
 impl RowFormat for K6Csv {
@@ -42,9 +43,7 @@ impl RowFormat for K6Csv {
 
 /// Returns true for a row of a request, or of another metric that is read.
 fn is_wanted(row: &[u8]) -> bool {
-    [DURATION, DROPPED, VUS_MAX]
-        .iter()
-        .any(|metric| row.strip_prefix(*metric).is_some_and(|rest| rest.starts_with(b",")))
+    READ.iter().any(|metric| row.strip_prefix(*metric).is_some_and(|rest| rest.starts_with(b",")))
 }
 
 struct Columns {
@@ -82,18 +81,20 @@ impl Columns {
 
     fn take(&self, row: &[u8], fields: &Fields, requests: &mut K6Requests) -> Result<Taken, Wrong> {
         let metric = fields.get(row, self.metric);
-        if metric != DURATION && metric != DROPPED && metric != VUS_MAX {
+        if !READ.contains(&metric) {
             return Ok(Taken::Other);
         }
         let value =
             time(fields.get(row, self.value), Unit::Millis).map_err(|why| Wrong::Number("metric_value", why))?;
-        if metric != DURATION {
+        let is_call = metric == CALL_DURATION;
+        if metric != DURATION && !is_call {
             requests.count(metric, value.ns / Unit::Millis.nanos());
             return Ok(Taken::Other);
         }
         let end = instant(fields.get(row, self.timestamp)).map_err(|why| Wrong::Number("timestamp", why))?;
         let field = |column: Option<usize>| column.map_or(&b""[..], |column| fields.get(row, column));
         requests.request(&Sample {
+            is_call,
             end,
             duration_ns: value.ns,
             status: self.status.map(|status| fields.get(row, status)),

@@ -1,4 +1,4 @@
-use super::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
+use super::{CALL_DURATION, DURATION, K6Requests, READ, Sample};
 use crate::rows::json::JsonRow;
 use crate::rows::json_lines::{each_row, first_row};
 use crate::rows::number::Unit;
@@ -59,12 +59,12 @@ impl RowFormat for K6Json {
 struct Samples {
     row: JsonRow,
     /// Most samples belong to other metrics and are skipped unparsed.
-    wanted: [Finder<'static>; 3],
+    wanted: [Finder<'static>; READ.len()],
 }
 
 impl Samples {
     fn new() -> Samples {
-        Samples { row: JsonRow::new(&PATHS), wanted: [DURATION, DROPPED, VUS_MAX].map(Finder::new) }
+        Samples { row: JsonRow::new(&PATHS), wanted: READ.map(Finder::new) }
     }
 
     fn take(&mut self, text: &[u8], requests: &mut K6Requests) -> Result<Taken, Wrong> {
@@ -75,15 +75,17 @@ impl Samples {
         self.row.read(text)?;
         let row = &self.row;
         let metric = row.value(METRIC).text().as_bytes();
-        if row.value(TYPE).text() != "Point" || (metric != DURATION && metric != DROPPED && metric != VUS_MAX) {
+        if row.value(TYPE).text() != "Point" || !READ.contains(&metric) {
             return Ok(Taken::Other);
         }
         let value = row.value(VALUE).time(Unit::Millis).map_err(|why| Wrong::Number("value", why))?;
-        if metric != DURATION {
+        let is_call = metric == CALL_DURATION;
+        if metric != DURATION && !is_call {
             requests.count(metric, value.ns / Unit::Millis.nanos());
             return Ok(Taken::Other);
         }
         requests.request(&Sample {
+            is_call,
             end: row.value(TIME).instant().map_err(|why| Wrong::Number("time", why))?,
             duration_ns: value.ns,
             status: row.value(STATUS).is_there().then(|| row.value(STATUS).text().as_bytes()),

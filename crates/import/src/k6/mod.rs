@@ -16,15 +16,21 @@ pub(crate) use csv::K6Csv;
 pub(crate) use json::K6Json;
 pub(crate) use summary::SUMMARY;
 
-/// The metric whose samples are requests.
+/// The metric whose samples are requests of HTTP.
 pub(crate) const DURATION: &[u8] = b"http_req_duration";
+/// The metric whose samples are calls of gRPC.
+pub(crate) const CALL_DURATION: &[u8] = b"grpc_req_duration";
 /// The metric of iterations that were due and did not begin: no virtual user was free, or `maxDuration` was over.
 pub(crate) const DROPPED: &[u8] = b"dropped_iterations";
 /// The metric of the number of virtual users, active or not.
 pub(crate) const VUS_MAX: &[u8] = b"vus_max";
+/// Every metric that is read.
+pub(crate) const READ: [&[u8]; 4] = [DURATION, CALL_DURATION, DROPPED, VUS_MAX];
 
-/// A sample of [`DURATION`]. Missing tags are empty.
+/// A sample of [`DURATION`] or [`CALL_DURATION`]. Missing tags are empty.
 pub(crate) struct Sample<'r> {
+    /// It is a call of gRPC, whose status is gRPC's.
+    pub is_call: bool,
     /// k6 stamps the end of a request.
     pub end: Measured,
     /// It starts once the connection is open.
@@ -69,6 +75,9 @@ impl K6Requests {
 
     fn outcome(&mut self, sample: &Sample<'_>) -> Outcome {
         let status = whole(sample.status.unwrap_or_default()).unwrap_or_default();
+        if sample.is_call {
+            return sample.status.map_or(Outcome::ANSWERED, |_| files::k6_call_outcome(status));
+        }
         let code = whole(sample.error_code).unwrap_or_default();
         match files::k6_outcome(status, code) {
             Some(outcome) => outcome,

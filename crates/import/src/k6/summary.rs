@@ -23,7 +23,10 @@ fn likeness(excerpt: &Excerpt<'_>) -> Likeness {
     if excerpt.text().contains("\"type\":\"Metric\"") {
         return Likeness::No;
     }
-    json::has_keys(excerpt, &["metrics", "http_req_duration", "http_reqs"])
+    match json::has_keys(excerpt, &["metrics", "grpc_req_duration"]) {
+        Likeness::Yes => Likeness::Yes,
+        _ => json::has_keys(excerpt, &["metrics", "http_req_duration", "http_reqs"]),
+    }
 }
 
 fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {

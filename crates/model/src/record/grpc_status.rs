@@ -39,12 +39,13 @@ impl GrpcStatus {
     pub const OK: GrpcStatus = GrpcStatus(0);
     /// The status of a code that gRPC does not define.
     pub const UNKNOWN: GrpcStatus = GrpcStatus(2);
+    /// The service cannot be reached, or refuses for now.
+    pub const UNAVAILABLE: GrpcStatus = GrpcStatus(14);
     const CANCELLED: GrpcStatus = GrpcStatus(1);
     const PERMISSION_DENIED: GrpcStatus = GrpcStatus(7);
     const RESOURCE_EXHAUSTED: GrpcStatus = GrpcStatus(8);
     const UNIMPLEMENTED: GrpcStatus = GrpcStatus(12);
     const INTERNAL: GrpcStatus = GrpcStatus(13);
-    const UNAVAILABLE: GrpcStatus = GrpcStatus(14);
     const UNAUTHENTICATED: GrpcStatus = GrpcStatus(16);
 
     /// Returns every status.

@@ -1,6 +1,5 @@
 //! ghz, by Bojan Djurkovic: gRPC calls by workers that wait for each answer, or asynchronously, at up to a rate.
 
-mod outcome;
 mod parse;
 
 use truetail_model::workload::LoadModelKind;
@@ -68,12 +67,11 @@ fn command(
         let why = format!("its --rps takes a whole number of calls per second, not {rate}");
         return Err(CommandError { tool, why });
     }
-    let calls = (rate * load.duration.as_secs_f64()).round();
     let (address, method) = grpc::address_and_method(&load.url);
     let timeout = load.timeout_millis().map(|millis| format!("-t {millis}ms"));
     let invocation = Invocation::new(found, &format!("--insecure --proto {} --call", grpc::FILE))
         .arg(method)
-        .words(&format!("-d {{}} --rps {rate} {workers} -n {calls} -O json -o result.json"))
+        .words(&format!("-d {{}} --rps {rate} {workers} -n {} -O json -o result.json", load.due()))
         .words_if(timeout)
         .arg(address);
     Ok(Invocation {

@@ -12,8 +12,8 @@ use truetail_model::record::Outcome;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, days_since_1970};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::outcome::outcome;
 use crate::failure_classifier::FailureClassifier;
+use crate::grpc_go::outcome_of_name;
 use crate::output_reader::{OutputReader, numbered_lines};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
@@ -119,7 +119,7 @@ fn result(reader: OutputReader, bytes: &[u8]) -> Result<GhzResult, ParseError> {
         requests.push(ReportedRequest {
             start_ns: Some(end.saturating_sub(detail.latency)),
             latency: Nanos(detail.latency),
-            outcome: outcome(&detail.status, &detail.error, &mut failures),
+            outcome: outcome_of_name(&detail.status, &detail.error, &mut failures),
         });
     }
     let claims = reader_claims(reader, &document)?;
@@ -201,7 +201,7 @@ pub(crate) fn csv_row(row: &str, failures: &mut FailureClassifier) -> Option<Rep
     let latency = units::millis(cells.next()?)?;
     let status = cells.next()?;
     let error = cells.next()?;
-    Some(ReportedRequest { start_ns: None, latency, outcome: outcome(status, error, failures) })
+    Some(ReportedRequest { start_ns: None, latency, outcome: outcome_of_name(status, error, failures) })
 }
 
 /// Returns the nanoseconds since 1970 of a time in RFC 3339: `2026-11-28T12:13:58.8123Z`, or with an offset such as

@@ -72,14 +72,10 @@ pub(crate) static MODEL: KnownTool = KnownTool::new(
 )
 .measuring_streams();
 
-fn is_grpc(load: &LoadSpec) -> bool {
-    load.url.starts_with("grpc://")
-}
-
 fn open(load: &LoadSpec) -> String {
     let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
     let rate = load.rate.as_per_second();
-    match is_grpc(load) {
+    match load.is_grpc() {
         // Calls share a connection.
         true => format!("-r {rate} --drain {drain}"),
         false => format!("-r {rate} -c {} --drain {drain}", load.connections),
@@ -101,11 +97,11 @@ fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
 fn invocation(found: &InstalledTool, load: &LoadSpec, model: &str) -> Invocation {
     let invocation = Invocation::new(found, "run")
         .arg(&load.url)
-        .words_if(is_grpc(load).then(|| format!("--proto {}", grpc::FILE)))
+        .words_if(load.is_grpc().then(|| format!("--proto {}", grpc::FILE)))
         .words(&format!("-d {} {model}", load.duration));
     let invocation = invocation
         .words_if(load.timeout.map(|timeout| format!("--timeout {timeout}")))
         .words(&format!("--json --quiet --out {RUN}"));
-    let inputs = is_grpc(load).then(|| (grpc::FILE.to_owned(), grpc::PROTO.to_owned())).into_iter().collect();
+    let inputs = load.is_grpc().then(|| (grpc::FILE.to_owned(), grpc::PROTO.to_owned())).into_iter().collect();
     Invocation { inputs, outputs: vec![(SAMPLES, format!("{RUN}/{SAMPLES}"))], ..invocation }
 }

@@ -36,6 +36,10 @@ fn each_tool_takes_its_part_of_the_load() {
         ("h2load", "--h1 -t1 -c10 -D2500ms --log-file=samples.tsv -N 1500ms"),
         ("oha", "--no-tui -w -z 2500ms -q 1000 -c 99 --latency-correction --output-format csv -t 1500ms"),
         ("autocannon", "-j -c 10 -d 3 -t 2"),
+        (
+            "fortio",
+            "load -quiet -uniform -qps 1000 -c 50 -n 2500 -timeout 1500ms -json result.json -access-log-file access.jsonl",
+        ),
     ] {
         let invocation = command(tool, &busy()).expect("a command line");
         assert_eq!(invocation.program, Path::new(tool));
@@ -45,16 +49,20 @@ fn each_tool_takes_its_part_of_the_load() {
 
 #[test]
 fn without_a_timeout_each_tool_keeps_its_own() {
-    for tool in ["ab", "hey", "wrk", "wrk2", "h2load", "oha", "autocannon"] {
+    for tool in ["ab", "hey", "wrk", "wrk2", "h2load", "oha", "autocannon", "fortio"] {
         let with = command(tool, &busy()).expect("a command line").args.len();
         let without = command(tool, &LoadSpec { timeout: None, ..busy() }).expect("a command line").args.len();
         assert!(without < with, "{tool}");
     }
 }
 
+fn calls() -> LoadSpec {
+    LoadSpec { url: "grpc://127.0.0.1:8080/truetail.Echo/Call".to_owned(), ..busy() }
+}
+
 #[test]
 fn ghz_calls_the_method_of_the_url_at_a_rate_with_and_without_waiting() {
-    let load = LoadSpec { url: "grpc://127.0.0.1:8080/truetail.Echo/Call".to_owned(), ..busy() };
+    let load = calls();
     for (tool, workers) in [("ghz", "-c 50"), ("ghz-async", "--async")] {
         let invocation = command(tool, &load).expect("a command line");
         let line = format!(
@@ -72,9 +80,40 @@ fn ghz_calls_the_method_of_the_url_at_a_rate_with_and_without_waiting() {
     }
 }
 
+/// fortio knows only the method of its own service, and no timeout of a call.
+#[test]
+fn fortio_pings_the_address() {
+    let line = "load -quiet -uniform -qps 1000 -c 50 -n 2500 -grpc -ping -json result.json -access-log-file access.jsonl \
+                127.0.0.1:8080";
+    assert_eq!(command("fortio", &calls()).expect("a command line").args.join(" "), line);
+}
+
+#[test]
+fn k6_calls_the_method_of_the_url_with_either_executor() {
+    for (tool, executor) in
+        [("k6-constant-vus", "\"vus\": 10"), ("k6-constant-arrival-rate", "\"preAllocatedVUs\": 1500")]
+    {
+        let invocation = command(tool, &calls()).expect("a command line");
+        let script = input(&invocation, "load.js");
+        for piece in [
+            executor,
+            "\"address\": \"127.0.0.1:8080\"",
+            "\"method\": \"truetail.Echo/Call\"",
+            "\"timeout\": \"1500ms\"",
+            "client.invoke(",
+        ] {
+            assert!(script.contains(piece), "{tool}: no {piece} in {script}");
+        }
+        assert!(!script.contains("k6/http"), "{script}");
+        assert!(input(&invocation, "echo.proto").contains("service Echo"));
+        let requests = command(tool, &busy()).expect("a command line");
+        assert!(!input(&requests, "load.js").contains("grpc") && requests.inputs.len() == 1, "{requests:?}");
+    }
+}
+
 #[test]
 fn truetail_gets_the_schema_of_a_method() {
-    let load = LoadSpec { url: "grpc://127.0.0.1:8080/truetail.Echo/Call".to_owned(), ..busy() };
+    let load = calls();
     for tool in ["truetail", "truetail-closed"] {
         let invocation = command(tool, &load).expect("a command line");
         assert!(

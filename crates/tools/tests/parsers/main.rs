@@ -3,6 +3,8 @@
 mod captures;
 mod commands;
 mod computed;
+mod fortio;
 mod ghz;
+mod k6;
 mod properties;
 mod support;

@@ -2,7 +2,7 @@
 //! its output, and its counts agree with the server's truth. Times are checked only if noise cannot affect them.
 //! `make test-tools` installs the tools and runs these tests; `make test` omits them.
 
-mod ghz;
+mod calls;
 mod hyperfoil;
 #[path = "../../../../tests/missing.rs"]
 mod missing;

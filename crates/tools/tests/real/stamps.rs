@@ -1,5 +1,5 @@
-//! Tools that report start and latency of every request on this machine's clock. Vegeta, k6, JMeter and Gatling wait
-//! for the last answer; Locust does not.
+//! Tools that report start and latency of every request on this machine's clock. Vegeta, k6, JMeter, Gatling and fortio
+//! wait for the last answer; Locust does not.
 
 use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Selector, Service};
@@ -39,6 +39,8 @@ const JMETER_THREADS: Expected = Expected { name: "jmeter-thread-group", open: N
 const LOCUST: Expected = Expected { name: "locust", open: None, unmentioned: USERS as u64 };
 /// Gatling makes all due requests, even late.
 const GATLING: Expected = Expected { name: "gatling", open: Some((1.0, 1.0)), ..VEGETA };
+/// fortio ends after a number of requests.
+const FORTIO: Expected = Expected { name: "fortio", ..GATLING };
 
 /// Tests a service whose every tenth answer is a 503, and which is healthy otherwise.
 fn answered(expected: &Expected) {
@@ -148,4 +150,25 @@ tools! {
     jmeter_precise_throughput: JMETER_RATE;
     locust: LOCUST;
     gatling: GATLING;
+}
+
+mod fortio {
+    use super::{DURATION, FORTIO, answered, run_alone, with};
+
+    #[test]
+    #[ignore = "needs other people's load tools: make test-tools"]
+    fn its_requests_are_those_that_the_server_saw() {
+        answered(&FORTIO);
+    }
+
+    /// It says -1 for every failure, whatever the cause.
+    #[test]
+    #[ignore = "needs other people's load tools: make test-tools"]
+    fn fails_where_nobody_listens() {
+        let Some(report) = run_alone(FORTIO.name, DURATION) else { return };
+        let report = report.expect("a report");
+        let rows = report.requests.len() as u64;
+        assert!(rows > 0 && with(&report, |outcome| outcome.is_response()) == 0, "{:?}", report.claims);
+        assert_eq!(report.claims.failed, Some(rows));
+    }
 }

@@ -49,9 +49,18 @@ pub(crate) fn locate(name: &str) -> Option<(&'static dyn Tool, InstalledTool)> {
 
 /// Runs the tool against a server with this behaviour; `None` if it is not installed.
 pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Observation> {
+    observe(name, "http://ADDRESS/api", service, duration)
+}
+
+/// Runs the tool over gRPC, like [`run`].
+pub(crate) fn calls(name: &str, service: Service, duration: Nanos) -> Option<Observation> {
+    observe(name, &format!("grpc://ADDRESS{}", grpc::METHOD_PATH), service, duration)
+}
+
+fn observe(name: &str, url: &str, service: Service, duration: Nanos) -> Option<Observation> {
     let (tool, found) = locate(name)?;
     let server = Server::start(ServerOptions::new(service, SocketAddr::from(([127, 0, 0, 1], 0)))).expect("a server");
-    let load = load(tool, server.addr(), duration);
+    let load = load(url, server.addr(), duration);
     let output = leave(tool, &found, &load);
     let report = tool.parse(&output, &load).unwrap_or_else(|error| panic!("{error}\n{}", told(&output)));
     Some(Observation { report, truth: server.stop() })
@@ -59,19 +68,26 @@ pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Obser
 
 /// Runs the tool against an address without a server; `None` if it is not installed.
 pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<ToolReport, ParseError>> {
+    alone(name, "http://ADDRESS/api", duration)
+}
+
+/// Runs the tool over gRPC, like [`run_alone`].
+pub(crate) fn calls_alone(name: &str, duration: Nanos) -> Option<Result<ToolReport, ParseError>> {
+    alone(name, &format!("grpc://ADDRESS{}", grpc::METHOD_PATH), duration)
+}
+
+fn alone(name: &str, url: &str, duration: Nanos) -> Option<Result<ToolReport, ParseError>> {
     let (tool, found) = locate(name)?;
     let taken = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     taken.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port");
     let address = taken.local_addr().expect("its address").as_socket().expect("an IP address");
-    let load = load(tool, address, duration);
+    let load = load(url, address, duration);
     Some(tool.parse(&leave(tool, &found, &load), &load))
 }
 
-fn load(tool: &dyn Tool, address: SocketAddr, duration: Nanos) -> LoadSpec {
-    let is_http = tool.protocols().can(false);
-    let path = if is_http { "/api" } else { grpc::METHOD_PATH };
+fn load(url: &str, address: SocketAddr, duration: Nanos) -> LoadSpec {
     LoadSpec {
-        url: format!("http://{address}{path}"),
+        url: url.replace("ADDRESS", &address.to_string()),
         rate: Rate::per_second(RATE).expect("a rate"),
         duration,
         users: USERS,
