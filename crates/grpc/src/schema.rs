@@ -3,7 +3,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use prost::Message;
-use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
+use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor, ServiceDescriptor};
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 
@@ -86,7 +87,7 @@ impl Schema {
 
     /// Returns the schema of these files and of the files of Google that they import.
     pub(crate) fn of_files(files: Vec<FileDescriptorProto>) -> Result<Schema, SchemaError> {
-        files.iter().try_for_each(check_syntax)?;
+        files.iter().try_for_each(check_file)?;
         let names: Vec<String> = files.iter().map(|file| file.name().to_owned()).collect();
         let missing = files.iter().flat_map(|file| &file.dependency).filter(|name| !names.contains(name));
         let known: BTreeMap<&String, FileDescriptorProto> =
@@ -137,15 +138,31 @@ impl Schema {
     }
 }
 
-/// Refuses a file that the pool of descriptors cannot take; it would panic.
-fn check_syntax(file: &FileDescriptorProto) -> Result<(), SchemaError> {
+/// Refuses a file of which a part would make prost-reflect panic.
+fn check_file(file: &FileDescriptorProto) -> Result<(), SchemaError> {
     let problem = match file.syntax.as_deref() {
-        None | Some("proto2" | "proto3") => return Ok(()),
+        None | Some("proto2" | "proto3") => return file.message_type.iter().try_for_each(check_message),
         Some("editions") => "it is written in an edition of protobuf",
         Some(_) => "its syntax is unknown",
     };
     let name = file.name().escape_debug();
     Err(SchemaError::Invalid(format!("'{name}': {problem}; truetail reads proto2 and proto3")))
+}
+
+/// Refuses an entry of a map without a key of a type that keys may have, or without a value.
+fn check_message(message: &DescriptorProto) -> Result<(), SchemaError> {
+    let field = |number| {
+        let field = message.field.iter().find(|field| field.number() == number);
+        field.filter(|field| field.label() != Label::Repeated)
+    };
+    let is_of_key =
+        |kind| !matches!(kind, Type::Float | Type::Double | Type::Bytes | Type::Enum | Type::Message | Type::Group);
+    let has_both = || field(1).is_some_and(|key| is_of_key(key.r#type())) && field(2).is_some();
+    if message.options.as_ref().is_some_and(|options| options.map_entry()) && !has_both() {
+        let name = message.name().escape_debug();
+        return Err(SchemaError::Invalid(format!("'{name}' is no entry of a map: it lacks a key or a value")));
+    }
+    message.nested_type.iter().try_for_each(check_message)
 }
 
 /// Returns a file of Google that schemas import without shipping it, such as `google/protobuf/empty.proto`.
@@ -204,6 +221,28 @@ mod tests {
             let set = FileDescriptorSet { file: vec![file] }.encode_to_vec();
             let error = Schema::of_descriptor_set(&set).unwrap_err().to_string();
             assert!(error.contains(problem) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_entry_of_a_map_has_a_key_and_a_value() {
+        let schema = |change: fn(&mut DescriptorProto)| {
+            let set = compiled(SHOP).unwrap().to_descriptor_set();
+            let mut set = FileDescriptorSet::decode(&set[..]).unwrap();
+            let order =
+                set.file.iter_mut().flat_map(|file| &mut file.message_type).find(|message| message.name() == "Order");
+            change(&mut order.unwrap().nested_type[0]);
+            Schema::of_descriptor_set(&set.encode_to_vec())
+        };
+        assert!(schema(|_| ()).is_ok());
+        for change in [
+            |entry: &mut DescriptorProto| entry.field.truncate(1),
+            |entry| drop(entry.field.remove(0)),
+            |entry| entry.field[0].set_type(Type::Double),
+            |entry| entry.field[1].set_label(Label::Repeated),
+        ] {
+            let error = schema(change).unwrap_err().to_string();
+            assert!(error.contains("is no entry of a map"), "{error}");
         }
     }
 

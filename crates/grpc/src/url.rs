@@ -13,7 +13,7 @@ pub struct GrpcUrl {
 
 /// Reason why a text is not the address of a method.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("'{url}': {problem}")]
+#[error("'{}': {problem}", url.escape_debug())]
 pub struct GrpcUrlError {
     url: String,
     problem: &'static str,
