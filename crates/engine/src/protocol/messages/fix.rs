@@ -14,6 +14,8 @@ const USUAL_VERSION: &[u8] = b"FIX.4.4";
 const MAX_HEAD: usize = 64;
 /// Bytes of the field with the checksum.
 const TRAILER: usize = 7;
+/// Limit on a version, which leaves the length its place within [`MAX_HEAD`].
+const MAX_VERSION: usize = 40;
 
 const BEGIN_STRING: u32 = 8;
 const BODY_LENGTH: u32 = 9;
@@ -60,6 +62,12 @@ pub(super) fn refuses(message: &[u8]) -> Option<String> {
     let mut all = Vec::new();
     for field in fields(message) {
         match parts(field) {
+            Some((BEGIN_STRING, version)) if version.len() > MAX_VERSION => {
+                return Some(format!(
+                    "tag 8 has {} bytes; a version, such as FIX.4.2, has at most {MAX_VERSION}",
+                    version.len()
+                ));
+            }
             Some((tag, _)) => all.push(tag),
             None => return Some(format!("'{}' is no field; write TAG=VALUE, with | between", field.escape_ascii())),
         }
@@ -215,6 +223,17 @@ mod tests {
     }
 
     /// The example message of the standard's page on the checksum, with its SOH as bars.
+    /// The longest version that may be sent is one that is read.
+    #[test]
+    fn a_long_version_is_refused() {
+        let message = |length: usize| format!("8={}|35=D", "v".repeat(length)).into_bytes();
+        assert_eq!(refuses(&message(MAX_VERSION)), None);
+        assert!(refuses(&message(MAX_VERSION + 1)).is_some_and(|why| why.contains("tag 8 has 41 bytes")));
+        let mut sent = Vec::new();
+        put(&message(MAX_VERSION), 1, 0, &mut sent);
+        assert_eq!(FixReader::default().feed(&sent), Ok((sent.len(), true)));
+    }
+
     #[test]
     fn a_known_message_is_read_with_its_checksum() {
         let known = "8=FIX.4.2|9=178|35=8|49=PHLX|56=PERS|52=20071123-05:30:00.000|11=ATOMNOCCC9990900|20=3|150=E|39=E|55=MSFT|\
