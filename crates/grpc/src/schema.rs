@@ -235,12 +235,13 @@ mod tests {
             Schema::of_descriptor_set(&set.encode_to_vec())
         };
         assert!(schema(|_| ()).is_ok());
-        for change in [
-            |entry: &mut DescriptorProto| entry.field.truncate(1),
+        let changes: [fn(&mut DescriptorProto); 4] = [
+            |entry| entry.field.truncate(1),
             |entry| drop(entry.field.remove(0)),
             |entry| entry.field[0].set_type(Type::Double),
             |entry| entry.field[1].set_label(Label::Repeated),
-        ] {
+        ];
+        for change in changes {
             let error = schema(change).unwrap_err().to_string();
             assert!(error.contains("is no entry of a map"), "{error}");
         }
