@@ -176,7 +176,7 @@ def tools_near(data):
 def main():
     check = "--check" in sys.argv
     given = [Path(word).resolve() for word in sys.argv[1:] if word != "--check"]
-    folders = given or sorted(path for path in (ROOT / "bench/results").iterdir() if any(path.glob("*.json")))
+    folders = given or sorted(path for path in (ROOT / "bench/results").iterdir() if any((path / f"{part}.json").exists() for part in ("closed", "open", "tls", "h2", "memory")))
     sessions = {folder.name: {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))} for folder in folders}
     before, rest = PAGE.read_text().split(BEGIN)
     after = rest.split(END)[1]
