@@ -36,12 +36,11 @@ system=$(uname -s | tr '[:upper:]' '[:lower:]')
 arch=$(uname -m)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+cargo=${CARGO:-cargo}
+# Panics name their source files. Here they are the same on every machine.
+export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/truetail --remap-path-prefix=$(rustc --print sysroot)=/rust ${RUSTFLAGS:-}"
 
 build() {
-    local cargo=${CARGO:-cargo}
-    local home=${CARGO_HOME:-$HOME/.cargo}
-    # Panics name their source files. Here they are the same on every machine.
-    export RUSTFLAGS="--remap-path-prefix=$home=/cargo --remap-path-prefix=$PWD=/truetail --remap-path-prefix=$(rustc --print sysroot)=/rust ${RUSTFLAGS:-}"
     if [ "$system" = linux ]; then
         tools/static.sh
         binary=$target/release/truetail-static
@@ -183,21 +182,22 @@ wheel() {
     (cd bindings/python && maturin build --quiet --locked --out "$out")
 }
 
-# sources: a copy of the last commit, because cargo-cyclonedx writes beside each manifest.
-sources() {
-    [ -d "$work/src" ] || { mkdir "$work/src" && git archive HEAD | "$tar" -x -C "$work/src"; }
+# lists: the dependencies and their licences, of a copy of the last commit, because cargo-cyclonedx writes beside each manifest.
+lists() {
+    mkdir "$work/src"
+    git archive HEAD | "$tar" -x -C "$work/src"
+    make_if cargo-cyclonedx "the list of dependencies" dependencies
+    make_if cargo-about "the licences of the dependencies" licences
 }
 
 # dependencies: the packages that are in the binary.
 dependencies() {
-    sources
     (cd "$work/src" && cargo cyclonedx --manifest-path crates/cli/Cargo.toml --format json --spec-version 1.5 --quiet)
     sed "s#$work/src#/truetail#g" "$work/src/crates/cli/truetail.cdx.json" >"$out/$name.cdx.json"
 }
 
 # licences: the texts of the licences of those packages, as they are in the packages: no server is asked.
 licences() {
-    sources
     (cd "$work/src" && cargo about generate --manifest-path crates/cli/Cargo.toml --config tools/licences.toml --frozen --fail tools/licences.hbs) \
         >"$out/$name-licences.html"
 }
@@ -206,13 +206,21 @@ sums() {
     (cd "$out" && { command -v sha256sum >/dev/null && sha256sum -- truetail[-_]* || shasum -a 256 truetail[-_]*; } >SHA256SUMS)
 }
 
-[ -n "$binary" ] || build
 umask 022
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rm -rf "$out" && mkdir -p "$out"
 out=$(cd "$out" && pwd)
 name=truetail-$version-$system-$arch
+# Each of these is slow, and for long uses one processor only.
+beside=()
+if [ $wheel = yes ]; then
+    make_if maturin "the Python package" wheel & beside+=($!)
+fi
+if [ $lists = yes ]; then
+    lists & beside+=($!)
+fi
+[ -n "$binary" ] || build
 contents "$work/$name"
 archive "$work" "$name"
 make_if dpkg-deb "the Debian package" deb
@@ -220,12 +228,6 @@ if [ "$system" = linux ]; then
     make_if rpmbuild "the RPM package" rpm
     make_if umoci "the image" image
 fi
-if [ $wheel = yes ]; then
-    make_if maturin "the Python package" wheel
-fi
-if [ $lists = yes ]; then
-    make_if cargo-cyclonedx "the list of dependencies" dependencies
-    make_if cargo-about "the licences of the dependencies" licences
-fi
+for job in ${beside[@]+"${beside[@]}"}; do wait "$job"; done
 sums
 cat "$out/SHA256SUMS"
