@@ -11,7 +11,8 @@
 set -euo pipefail
 
 readonly folder="${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools}"
-readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/src"
+readonly root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+readonly sources="$root/crates/tools/src" tests="$root/tests"
 # shellcheck disable=SC2207
 readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
@@ -128,18 +129,44 @@ install_hurl() {
 
 # What the application in tests/apps/shop runs on.
 install_shop() {
-    local wanted="$sources/../../../tests/apps/shop/package.json"
-    if cmp -s "$wanted" "$folder/shop/installed.json"; then return; fi
-    needs npm "Node.js"
-    rm -rf "$folder/shop" && mkdir -p "$folder/shop"
-    cp "$wanted" "$folder/shop/"
-    npm install --silent --no-audit --no-fund --prefix "$folder/shop"
-    cp "$wanted" "$folder/shop/installed.json"
+    from_npm shop "$tests/apps/shop/package.json"
 }
 
-# The gRPC server and the WebSocket server of the tests.
+# The gRPC servers and the WebSocket server of the tests.
 install_grpc_go() { server_in_go grpc; }
 install_websocket_go() { server_in_go websocket; }
+
+install_grpc_python() {
+    local source="$tests/grpc/python" home="$folder/grpc-python"
+    if ! cmp -s "$source/requirements.txt" "$home/installed"; then
+        needs python3 "Python 3.10 or later" 3.10 python3 --version
+        rm -rf "$home"
+        python3 -m venv "$home"
+        "$home/bin/pip" install --quiet --disable-pip-version-check -r "$source/requirements.txt"
+        cp "$source/requirements.txt" "$home/installed"
+    fi
+    cp "$source/serve.py" "$tests/grpc/truth.proto" "$home/"
+    starts_with grpc-python "$home/bin/python" "$home/serve.py"
+}
+
+install_grpc_node() {
+    local home="$folder/grpc-node"
+    from_npm grpc-node "$tests/grpc/node/package.json"
+    cp "$tests/grpc/node/serve.mjs" "$tests/grpc/truth.proto" "$home/"
+    starts_with grpc-node node "$home/serve.mjs"
+}
+
+# Without optimisation it is quick enough for tests.
+install_grpc_tonic() {
+    local source="$tests/grpc/tonic" home="$folder/grpc-tonic"
+    if diff -r "$source" "$home/tonic" >/dev/null 2>&1 && cmp -s "$tests/grpc/truth.proto" "$home/truth.proto"; then return; fi
+    needs cargo "Rust, 1.88 or later" 1.88 cargo --version
+    rm -rf "$home" && mkdir -p "$home"
+    cp "$tests/grpc/truth.proto" "$home/"
+    cargo install --quiet --locked --debug --root "$folder" --path "$source" --target-dir "$home/target"
+    rm -rf "$home/target"
+    cp -r "$source" "$home/tonic"
+}
 
 # Built without optimisation, which halves the build: it makes one small book.
 install_mdbook() {
@@ -235,6 +262,23 @@ from_pypi() {
     link "$1" "$folder/$1/bin/$1"
 }
 
+# from_npm NAME FILE: what FILE, a package.json, asks for, in a folder of that name.
+from_npm() {
+    if cmp -s "$2" "$folder/$1/installed.json"; then return; fi
+    needs npm "Node.js"
+    rm -rf "${folder:?}/$1" && mkdir -p "$folder/$1"
+    cp "$2" "$folder/$1/"
+    npm install --silent --no-audit --no-fund --prefix "$folder/$1"
+    cp "$2" "$folder/$1/installed.json"
+}
+
+# starts_with NAME PROGRAM FILE: the program truetail-NAME runs FILE.
+starts_with() {
+    mkdir -p "$folder/bin"
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$(type -P "$2")" "$3" >"$folder/bin/truetail-$1"
+    chmod +x "$folder/bin/truetail-$1"
+}
+
 # from_apt PROGRAM PACKAGE
 from_apt() {
     if type -P "$1" >/dev/null; then return; fi
@@ -297,7 +341,7 @@ compile() {
 
 # server_in_go NAME: builds tests/NAME/go, again when its source changed.
 server_in_go() {
-    local source="$sources/../../../tests/$1/go" program="$folder/bin/truetail-$1-go"
+    local source="$tests/$1/go" program="$folder/bin/truetail-$1-go"
     if cmp -s "$source/main.go" "$folder/$1-go.installed" && [[ -x "$program" ]]; then return; fi
     needs go "Go, 1.24 or later" 1.24 go version
     (cd "$source" && go build -o "$program" .)

@@ -12,6 +12,11 @@ pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> CliErr
         PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::InHttp2Only { .. } => "add --http2",
+        // Not every server says in TLS what it misses.
+        PreflightError::NoAnswer { cause: Cause::ClosedBeforeAnswer, .. } if target.uses_tls() => {
+            "if the server asks for a certificate, send one with --cert FILE --key FILE; --no-preflight sends the load all \
+             the same"
+        }
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::NoAnswer { cause, .. } if has_answered(*cause) => "--no-preflight sends the load all the same",
         PreflightError::NotOpened { cause: Cause::LoginRefused, .. } => {

@@ -150,8 +150,8 @@ pub fn answer_as_json(method: &CallMethod, body: &[u8], is_gzip: bool) -> Option
     }
 }
 
-/// Returns the bytes of a compressed message; `None` if it is broken, or larger than what is decoded.
-fn inflated(message: &[u8]) -> Option<Vec<u8>> {
+/// Returns the bytes of a message that is compressed with gzip; `None` if it is broken, or larger than what is decoded.
+pub(crate) fn inflated(message: &[u8]) -> Option<Vec<u8>> {
     let mut all = Vec::new();
     let most = MAX_DECODED as u64;
     let length = MultiGzDecoder::new(message).take(most + 1).read_to_end(&mut all).ok()?;

@@ -1,9 +1,11 @@
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use prost::Message;
 use prost_reflect::prost_types::FileDescriptorProto;
 
+use crate::decoded::inflated;
 use crate::method::framed;
 use crate::schema::{Schema, SchemaError, there_are, well_known};
 
@@ -125,10 +127,12 @@ impl Reflection {
         while let Some((prefix, after)) = rest.split_at_checked(PREFIX) {
             let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
             let (message, after) = after.split_at_checked(length).ok_or_else(|| broken("an answer is cut off"))?;
-            if prefix[0] != 0 {
-                return Err(broken("an answer is compressed"));
-            }
-            let answer = ServerReflectionResponse::decode(message).map_err(|error| broken(&error.to_string()))?;
+            // Some servers compress although nobody asked for it.
+            let message = match prefix[0] {
+                0 => Cow::Borrowed(message),
+                _ => Cow::Owned(inflated(message).ok_or_else(|| broken("an answer is compressed, and not with gzip"))?),
+            };
+            let answer = ServerReflectionResponse::decode(&*message).map_err(|error| broken(&error.to_string()))?;
             self.take_answer(answer.answer.ok_or_else(|| broken("an answer is empty"))?)?;
             rest = after;
         }
@@ -234,6 +238,11 @@ struct ErrorResponse {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
     use super::*;
 
     const MAIN: &str = "syntax = \"proto3\"; package p; import \"part.proto\"; import \"google/protobuf/empty.proto\"; \
@@ -326,6 +335,10 @@ mod tests {
         for body in [framed(b"\xff\xff"), framed(b""), [&[1], &whole[1..]].concat()] {
             assert!(matches!(Reflection::of_name("p.S").take(&body), Err(ReflectionError::Broken(_))));
         }
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&whole[PREFIX..]).unwrap();
+        let compressed = [&[1], &framed(&gzip.finish().unwrap())[1..]].concat();
+        assert_eq!(Reflection::of_name("p.S").take(&compressed), Ok(()));
         // Each file imports another one.
         let mut reflection = Reflection::of_name("p.S");
         let mut rounds = 0;

@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -14,8 +16,12 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding/gzip"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
@@ -71,6 +77,8 @@ type server struct {
 	lock      sync.Mutex
 	begun     time.Time
 	calls     int
+	open      int
+	mostOpen  int
 	counts    map[string]int
 	received  int
 	sent      int
@@ -79,6 +87,7 @@ type server struct {
 	stallFor  time.Duration
 	failEvery int
 	gap       time.Duration
+	gzip      string
 	request   protoreflect.MessageDescriptor
 	reply     protoreflect.MessageDescriptor
 }
@@ -94,6 +103,8 @@ func (s *server) enter(ctx context.Context) (int, time.Time) {
 		s.begun = now
 	}
 	s.calls++
+	s.open++
+	s.mostOpen = max(s.mostOpen, s.open)
 	return s.calls, now
 }
 
@@ -114,7 +125,8 @@ func (s *server) leave(number int, entered time.Time, err error) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if number > 0 {
-		s.counts[status.Code(err).String()]++
+		s.open--
+		s.counts[code.Code(status.Code(err)).String()]++
 		s.seen = append(s.seen, time.Since(entered).Seconds())
 	}
 	return err
@@ -139,8 +151,12 @@ func unary(srv any, ctx context.Context, dec func(any) error, _ grpc.UnaryServer
 	if err := dec(in); err != nil {
 		return nil, err
 	}
+	if s.gzip != "" {
+		grpc.SetSendCompressor(ctx, gzip.Name)
+	}
 	number, entered := s.enter(ctx)
 	s.stall()
+	time.Sleep(s.gap)
 	if err := s.leave(number, entered, s.fails(number)); err != nil {
 		return nil, err
 	}
@@ -232,6 +248,33 @@ func (s *server) count(number int, messages *int) {
 	}
 }
 
+// options of the connections: zero and empty stand for the defaults of grpc-go.
+func options(certificate, key, authority string, streams int, age, alive time.Duration) []grpc.ServerOption {
+	all := []grpc.ServerOption{
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: age, Time: alive, Timeout: 500 * time.Millisecond}),
+	}
+	if streams > 0 {
+		all = append(all, grpc.MaxConcurrentStreams(uint32(streams)))
+	}
+	if certificate != "" {
+		pair, err := tls.LoadX509KeyPair(certificate, key)
+		if err != nil {
+			panic(err)
+		}
+		config := &tls.Config{Certificates: []tls.Certificate{pair}}
+		if authority != "" {
+			text, err := os.ReadFile(authority)
+			if err != nil {
+				panic(err)
+			}
+			config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+			config.ClientCAs.AppendCertsFromPEM(text)
+		}
+		all = append(all, grpc.Creds(credentials.NewTLS(config)))
+	}
+	return all
+}
+
 func main() {
 	listen := flag.String("listen", "127.0.0.1:50051", "")
 	s := &server{counts: map[string]int{}}
@@ -239,11 +282,15 @@ func main() {
 	flag.DurationVar(&s.stallFor, "stall-for", 0, "")
 	flag.IntVar(&s.failEvery, "fail-every", 0, "")
 	flag.DurationVar(&s.gap, "gap", 0, "")
+	flag.StringVar(&s.gzip, "gzip", "", "any value compresses the answers of unary calls")
 	reflect := flag.Bool("reflection", true, "")
+	certificate, key, authority := flag.String("cert", "", ""), flag.String("key", "", ""), flag.String("client-ca", "", "")
+	streams, age := flag.Int("max-streams", 0, ""), flag.Duration("max-age", 0, "")
+	alive := flag.Duration("keepalive", 0, "")
 	flag.Parse()
 	file := describe()
 	s.request, s.reply = file.Messages().ByName("HelloRequest"), file.Messages().ByName("HelloReply")
-	made := grpc.NewServer()
+	made := grpc.NewServer(options(*certificate, *key, *authority, *streams, *age, *alive)...)
 	made.RegisterService(&grpc.ServiceDesc{
 		ServiceName: "truth.Greeter", HandlerType: (*any)(nil), Metadata: "truth.proto",
 		Methods: []grpc.MethodDesc{{MethodName: "SayHello", Handler: unary}},
@@ -274,6 +321,6 @@ func main() {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"calls": s.calls, "counts": s.counts, "received": s.received, "sent": s.sent,
+		"calls": s.calls, "counts": s.counts, "received": s.received, "sent": s.sent, "most_open": s.mostOpen,
 	})
 }

@@ -1,4 +1,4 @@
-//! A server in Go of the folder `tests`: it says where it listens, and at its end what it counted.
+//! A server of the folder `tests` in another language: it says where it listens, and at its end what it counted.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::missing::missing;
 
-pub(crate) struct GoServer {
+pub(crate) struct CountingServer {
     child: Child,
     output: BufReader<ChildStdout>,
     /// Host and port.
@@ -23,20 +23,20 @@ pub(crate) fn installed(name: &str) -> Option<PathBuf> {
     Some(tools.join("bin").join(name)).filter(|program| program.exists())
 }
 
-impl GoServer {
-    /// Starts the server of tests/NAME/go; `None` if it is not installed.
-    pub(crate) fn start(name: &str, options: &[&str]) -> Option<GoServer> {
-        let Some(program) = installed(&format!("truetail-{name}-go")) else {
-            missing(&format!("the {name} server in Go"), &format!("tools/install.sh {name}_go"));
+impl CountingServer {
+    /// Starts the server of that name, such as `grpc-go` for tests/grpc/go; `None` if it is not installed.
+    pub(crate) fn start(name: &str, options: &[&str]) -> Option<CountingServer> {
+        let Some(program) = installed(&format!("truetail-{name}")) else {
+            missing(&format!("the server {name}"), &format!("tools/install.sh {}", name.replace('-', "_")));
             return None;
         };
         let mut command = Command::new(program);
-        command.args(["-listen", "127.0.0.1:0"]).args(options).stdout(Stdio::piped());
+        command.arg("-listen=127.0.0.1:0").args(options).stdout(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut place = String::new();
         output.read_line(&mut place).expect("it says where it listens");
-        Some(GoServer { child, output, place: place.trim().to_owned() })
+        Some(CountingServer { child, output, place: place.trim().to_owned() })
     }
 
     /// Ends the server, and returns what it counted.
@@ -47,5 +47,13 @@ impl GoServer {
         self.output.read_to_string(&mut text).expect("its counts");
         self.child.wait().expect("it ended");
         serde_json::from_str(&text).expect("JSON")
+    }
+}
+
+/// Ends the server after a failed test, which would otherwise wait for its output for ever.
+impl Drop for CountingServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

@@ -1,5 +1,5 @@
-//! Real servers: nginx, Go, grpc-go, gorilla, Node, Redis, and an application with logins. Every answer is counted with
-//! its status, and the server's own count of its requests agrees.
+//! Real servers: nginx, Go, Node, gRPC in four languages, gorilla, Redis, and an application with logins. Every answer
+//! is counted with its status, and the server's own count of its requests agrees.
 //!
 //! `make test-tools` installs the servers and runs these tests; `make test` leaves them out.
 
@@ -8,10 +8,11 @@
 mod support;
 
 mod application;
+mod counting_server;
 mod flows;
 mod go;
-mod go_server;
 mod grpc;
+mod grpc_servers;
 #[path = "../../../../tests/missing.rs"]
 mod missing;
 mod nginx;

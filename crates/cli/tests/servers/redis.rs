@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::go_server::installed;
+use crate::counting_server::installed;
 use crate::missing::missing;
 use crate::support::{TestDir, assert_balanced};
 

@@ -1,7 +1,7 @@
 //! A WebSocket echo of Go's gorilla that stalls for a second: each message that falls due meanwhile waits from its
 //! intended start, on whichever channel, and both sides count the same messages.
 
-use crate::go_server::GoServer;
+use crate::counting_server::CountingServer;
 use crate::support::{TestDir, assert_balanced};
 
 /// 500 of 5,000 messages fall due in the stall, 2 ms apart, on 20 channels. Each waits until its end: the longest a
@@ -10,7 +10,7 @@ use crate::support::{TestDir, assert_balanced};
 #[test]
 #[ignore = "needs Go: make test-tools"]
 fn a_stall_of_a_second_is_in_the_tail_and_both_count_the_same() {
-    let Some(server) = GoServer::start("websocket", &["-stall-at", "4s", "-stall-for", "1s"]) else { return };
+    let Some(server) = CountingServer::start("websocket-go", &["-stall-at", "4s", "-stall-for", "1s"]) else { return };
     let dir = TestDir::new();
     let url = format!("ws://{}/echo", server.place);
     let load = ["run", &url, "-r", "500", "-c", "20", "-d", "10s", "--data", "{\"id\":{{seq}}}", "--match", "json:/id"];
