@@ -173,15 +173,20 @@ impl Course {
         self.trail.end(start.0, Some(end.0));
     }
 
-    /// Continues after an expected answer. Returns the next step and its due time, or `None` after the last step.
-    pub(crate) fn plan_next_step<'a>(&mut self, flow: &'a Flow) -> Option<(&'a Step, Timestamp)> {
-        let Some(next) = flow.moves.get(self.issued as usize) else {
+    /// Continues after an expected answer. Returns the next step and its due time, or `None` after the last step or if
+    /// the next one is not wanted.
+    pub(crate) fn plan_next_step<'a>(
+        &mut self,
+        flow: &'a Flow,
+        is_wanted: impl FnOnce(&Step) -> bool,
+    ) -> Option<(&'a Step, Timestamp)> {
+        let next = flow.moves.get(self.issued as usize).map(|next| (*next, &flow.steps[*next as usize]));
+        let Some((next, step)) = next.filter(|(_, step)| is_wanted(step)) else {
             self.complete();
             return None;
         };
-        let step = &flow.steps[*next as usize];
-        let think = step.delay.map_or(Nanos::ZERO, |delay| delay.time(&mut self.random));
-        Some((step, self.plan_step(*next, think)))
+        let think = step.coming.delay.map_or(Nanos::ZERO, |delay| delay.time(&mut self.random));
+        Some((step, self.plan_step(next, think)))
     }
 
     /// Plans `step` after the think time `think`. Returns its due time.

@@ -79,9 +79,15 @@ impl Flow {
         let Some(first) = file.entries.first() else {
             return Err(FlowError::new(1, "every request is skipped; there is nothing to do"));
         };
-        if first.options.delay.is_some() {
+        if first.options.coming.delay.is_some() {
             let help = "it would only move the arrivals of the sessions; put it before a later request";
             return Err(FlowError::new(first.line, format!("the first request has a delay: {help}")));
+        }
+        if first.options.coming.only_while.is_some() {
+            return Err(FlowError::new(
+                first.line,
+                "the first request is always sent; write 'while' before a later one",
+            ));
         }
         let initial = initial_values(&file, variables);
         let rows = rows.map(|rows| Arc::new(RowTable::for_variables(rows, &file.names)));
@@ -283,7 +289,7 @@ fn check_variables(
             }
             known.insert(*variable);
         }
-        check(file, entry.line, entry.variables(), &known)?;
+        check(file, entry.line, entry.variables().chain(entry.options.coming.only_while), &known)?;
         let Some(expected) = &entry.response else { continue };
         for capture in &expected.captures {
             check(file, capture.line, capture.look.variables().into_iter(), &known)?;

@@ -66,7 +66,8 @@ pub(crate) struct InOrder(Vec<Ends>);
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Ends {
-    over: u64,
+    completed: u64,
+    ended_early: u64,
     in_flight: u64,
     never_begun: u64,
 }
@@ -74,7 +75,7 @@ struct Ends {
 impl Ends {
     /// Sessions that began.
     fn issued(&self) -> u64 {
-        self.over + self.in_flight
+        self.completed + self.ended_early + self.in_flight
     }
 }
 
@@ -82,7 +83,8 @@ impl InOrder {
     fn record(&mut self, issued: u32, stop: SessionStop) {
         let ends = &mut self.0[issued as usize];
         match stop {
-            SessionStop::Completed | SessionStop::EndedEarly => ends.over += 1,
+            SessionStop::Completed => ends.completed += 1,
+            SessionStop::EndedEarly => ends.ended_early += 1,
             SessionStop::InFlight => ends.in_flight += 1,
             SessionStop::NeverBegun => ends.never_begun += 1,
         }
@@ -96,7 +98,8 @@ impl InOrder {
             let stopped = self.0[nth];
             reached -= stopped.issued();
             missed.never_begun += stopped.never_begun;
-            missed.ended_early += stopped.over;
+            missed.not_asked += stopped.completed;
+            missed.ended_early += stopped.ended_early;
             missed.run_ended += stopped.in_flight;
             let step = &mut steps[*step as usize];
             step.per_session += 1;

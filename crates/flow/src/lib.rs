@@ -74,7 +74,7 @@ pub use flows::{Flows, FlowsError};
 pub use guided::{Guide, GuidedAnswer, GuidedPlan, GuidedRequest, GuidedRun, MakeGuide, NextMove, PlanError};
 pub use itinerary::{Itinerary, ItineraryStep};
 pub use make::ReadFile;
-pub use parse::{MAX_FLOW_BYTES, files_of, variables_of};
+pub use parse::{MAX_FLOW_BYTES, files_of, problem_of_delay, variables_of};
 pub use reading::MAX_BODY_BYTES;
 pub use rows::SessionRows;
 pub use simulated::{SimulateError, simulate};

@@ -110,7 +110,7 @@ impl<'a> StepMaker<'a> {
             method,
             url,
             request,
-            delay: entry.options.delay,
+            coming: entry.options.coming,
             settings: entry.options.variables.clone(),
             max_time: entry.options.max_time,
             protocol: call.map_or(StepProtocol::Http(entry.options.version), |call| StepProtocol::Call(Box::new(call))),

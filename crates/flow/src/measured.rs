@@ -54,10 +54,14 @@ impl SessionResults {
         pairs.filter_map(|(step, example)| Some((step.name.as_str(), example.as_ref()?.1.as_str())))
     }
 
-    /// Returns how often each step never became due, for the steps of all flows in order.
+    /// Returns how often each step never became due, for the steps of all flows in order. Sessions that were complete
+    /// before are not counted.
     pub(crate) fn never_due(&self) -> impl Iterator<Item = u64> {
         let pairs = self.flows.iter().flat_map(|flow| flow.facts.steps.iter().zip(&flow.left_due));
-        pairs.map(|(step, left_due)| step.not_reached.total().saturating_sub(*left_due))
+        pairs.map(|(step, left_due)| {
+            let missed = step.not_reached;
+            missed.total().saturating_sub(missed.not_asked + *left_due)
+        })
     }
 
     /// Returns remarks on sessions that no number expresses.

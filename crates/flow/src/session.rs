@@ -190,7 +190,7 @@ impl Session {
     }
 
     fn go_on(&mut self, flow: &Flow) -> Result<(), EarlyEndReason> {
-        match self.course.plan_next_step(flow) {
+        match self.course.plan_next_step(flow, |step| step.is_wanted(&self.scope)) {
             Some((step, due)) if !self.prepare(flow, step, due) => {
                 let why = format!("line {}: the request cannot be made of what was captured", step.line);
                 Err(EarlyEndReason { cause: EarlyEnd::Request, why })

@@ -112,7 +112,7 @@ impl<'a> SimulatedSessions<'a> {
         let mut all_routes = Vec::new();
         for (nth, flow) in flows.iter().enumerate() {
             let changing = flow.changing();
-            let of_flow = check_asserts(flow, &changing).and_then(|()| routes(flow, &changing, &scenario.service));
+            let of_flow = check_steps(flow, &changing).and_then(|()| routes(flow, &changing, &scenario.service));
             all_routes.extend(of_flow.map_err(|error| SimulateError::Flow { nth, error })?);
         }
         let measure_from = Timestamp(scenario.workload.warmup.0);
@@ -154,7 +154,7 @@ impl<'a> SimulatedSessions<'a> {
         course.record_answer(record.actual_start, record.end);
         match judge_simulated(step, &answer, status == GOOD, &mut scope) {
             Ok(()) => {
-                course.plan_next_step(flow);
+                course.plan_next_step(flow, |_| true);
             }
             Err(disappointment) => {
                 if let Some(due) = course.retry_due(flow) {
@@ -252,8 +252,12 @@ fn routes(flow: &Flow, changing: &BTreeSet<VariableId>, service: &Service) -> Re
     flow.steps.iter().map(of_step).collect()
 }
 
-/// Refuses asserts that compare a status or a duration with an unknown value.
-fn check_asserts(flow: &Flow, changing: &BTreeSet<VariableId>) -> Result<(), FlowError> {
+/// Refuses steps that depend on values, and asserts that compare a status or a duration with an unknown value.
+fn check_steps(flow: &Flow, changing: &BTreeSet<VariableId>) -> Result<(), FlowError> {
+    if let Some(step) = flow.steps.iter().find(|step| step.coming.only_while.is_some()) {
+        let problem = "'while' makes the number of steps depend on a value, which a simulation has none of";
+        return Err(FlowError::new(step.line, format!("{problem}; leave it out")));
+    }
     let expected = flow.steps.iter().filter_map(|step| step.expected.as_ref());
     for assert in expected.flat_map(|expected| &expected.asserts) {
         let name = match &assert.look.query {

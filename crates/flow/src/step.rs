@@ -6,7 +6,7 @@ use truetail_model::time::Nanos;
 use crate::call::StepCall;
 use crate::request::StepRequest;
 use crate::scope::{Scope, VariableId};
-use crate::syntax::{Delay, Expected, Setting};
+use crate::syntax::{Coming, Expected, Setting};
 use crate::value::Value;
 
 /// Limit on the bytes of a value that an option sets. A value that contains itself grows with each repetition.
@@ -22,7 +22,7 @@ pub(crate) struct Step {
     pub(crate) url: String,
     pub(crate) request: StepRequest,
     pub(crate) protocol: StepProtocol,
-    pub(crate) delay: Option<Delay>,
+    pub(crate) coming: Coming,
     pub(crate) settings: Vec<(VariableId, Setting)>,
     pub(crate) max_time: Option<Nanos>,
     pub(crate) expected: Option<Expected>,
@@ -80,6 +80,14 @@ impl Step {
     /// Returns true if an answer may lead to a further request of this step.
     pub(crate) fn asks_again(&self) -> bool {
         self.further.asks_again()
+    }
+
+    /// Returns true if a session with these variables comes to this step.
+    pub(crate) fn is_wanted(&self, scope: &Scope) -> bool {
+        self.coming.only_while.is_none_or(|variable| {
+            let text = scope.values[variable].as_ref().and_then(Value::rendered);
+            text.is_some_and(|text| !text.is_empty())
+        })
     }
 
     /// Sets the variables of its options. Returns false if a value has no text or is too long.

@@ -56,7 +56,7 @@ pub(crate) enum Field {
 /// Options of a request.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Options {
-    pub(crate) delay: Option<Delay>,
+    pub(crate) coming: Coming,
     pub(crate) variables: Vec<(VariableId, Setting)>,
     pub(crate) repeat: Option<u32>,
     pub(crate) skip: bool,
@@ -75,6 +75,15 @@ pub(crate) struct Options {
     pub(crate) retries: u32,
     /// Time from a failure to the retry, if given.
     pub(crate) retry_interval: Option<Nanos>,
+}
+
+/// Whether and when a session comes to a step.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Coming {
+    /// The think time before it.
+    pub(crate) delay: Option<Delay>,
+    /// The session is complete before this step if this variable has no text.
+    pub(crate) only_while: Option<VariableId>,
 }
 
 /// The think time before a request.

@@ -11,7 +11,8 @@ Examples:
   truetail flow from-postman collection.json -o api.hurl
   truetail flow from-k6 load.js --out load
   truetail flow from-jmx plan.jmx --out plan
-  truetail flow from-openapi openapi.yaml -o api.txt";
+  truetail flow from-openapi openapi.yaml -o api.txt
+  truetail flow from-conversations sharegpt.json --out chat";
 
 const ACCESS_LOG_EXAMPLE: &str = "\
 Examples:
@@ -38,6 +39,11 @@ const JMX_EXAMPLE: &str = "\
 Examples:
   truetail flow from-jmx plan.jmx --out plan
   cd plan && truetail run --all";
+
+const CONVERSATIONS_EXAMPLE: &str = "\
+Examples:
+  truetail flow from-conversations sharegpt.json --out chat --delay 'exponential 5s'
+  cd chat && truetail run conversations -r 1 -d 60s";
 
 const OPENAPI_EXAMPLE: &str = "\
 Examples:
@@ -68,6 +74,8 @@ pub(crate) enum FlowVerb {
     Jmx(FromJmxArgs),
     #[command(name = "from-openapi")]
     OpenApi(FromOpenApiArgs),
+    #[command(name = "from-conversations")]
+    Conversations(FromConversationsArgs),
 }
 
 /// Write the requests of an access log as arrivals, for --replay of 'truetail run'
@@ -222,4 +230,26 @@ fn instant(text: &str) -> Result<u64, String> {
     truetail_import::ways::unix_ns(text).ok_or_else(|| {
         format!("'{text}' is no instant; write one such as 2026-11-21T10:00:00Z or 21/Nov/2026:10:00:00 +0100")
     })
+}
+
+/// Write recorded conversations with a language model as a flow with a truetail.toml
+///
+/// Reads ShareGPT, and messages of OpenAI's API, also in requests of its batches: a JSON list, or an object a line.
+/// Each session of the flow is a conversation: it asks what the user asked, turn by turn, and sends back what the
+/// model answers in this run. Recorded answers are left out. Conversations with tools are left out and counted.
+#[derive(Args, Debug)]
+#[command(before_help = CONVERSATIONS_EXAMPLE)]
+pub(crate) struct FromConversationsArgs {
+    /// The conversations; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Folder for the files. It is made if it is missing, and no file in it is replaced
+    #[arg(short, long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// End longer conversations after this number of turns, at most 64
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..=64))]
+    pub turns: u8,
+    /// Think time before each turn but the first: '5s', 'exponential 5s' or 'uniform 1s..9s' [default: none]
+    #[arg(long, value_name = "TIME")]
+    pub delay: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::raw_server::serve_each;
 use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
@@ -156,4 +156,58 @@ fn an_answer_that_cannot_be_said_again_ends_its_session_and_a_note_says_why() {
         assert_eq!(run_json["sessions"]["steps"][0]["ended_here"]["capture"], 3, "{run_json}");
         assert!(run_json["notes"].to_string().contains(says), "{says}: {}", run_json["notes"]);
     }
+}
+
+/// The recorded text of a turn in the conversation of so many turns.
+fn asked(turns: usize, turn: usize) -> String {
+    match turn {
+        0 => turns.to_string(),
+        _ => format!("\"{turn}\" of {{{{turn_1}}}}\n{{{{said_1}}}} \\ \u{1f98a}"),
+    }
+}
+
+#[test]
+fn recorded_conversations_are_sent_with_the_answers_of_this_run() {
+    let (url, bodies) = model();
+    let dir = TestDir::new();
+    let conversation = |turns: usize| {
+        let said = json!({"from": "gpt", "value": "not said again"});
+        let messages =
+            (0..turns).flat_map(|turn| [json!({"from": "human", "value": asked(turns, turn)}), said.clone()]);
+        json!({"conversations": messages.collect::<Vec<_>>()})
+    };
+    dir.file("chats.json", &json!([conversation(1), conversation(2), conversation(3)]).to_string());
+    let made = dir.truetail(&["flow", "from-conversations", "chats.json", "--out", "chat", "--delay", "1ms"]);
+    assert!(made.code == Some(0) && made.stderr.contains("3 conversations of 2.0 turns"), "{made:?}");
+    let flow = std::fs::read_to_string(dir.path().join("chat/conversations.hurl")).expect("a flow");
+    let more =
+        "-r 120 -d 100ms --out a --data-from chat/conversations.jsonl --variable model=m --variable max_tokens=9";
+    let output = run(&dir, &flow, &url, more);
+    let run_json = assert_complete(&dir.path().join("a"));
+    assert_balanced(&run_json);
+    let mut requests = [0; 4];
+    for body in bodies.try_iter() {
+        let body: Value = serde_json::from_str(&body).expect("JSON");
+        let messages = body["messages"].as_array().expect("a list");
+        let turns: usize = content(&body["messages"], 0).parse().expect("a number");
+        requests[turns] += 1;
+        for (at, message) in messages.iter().enumerate() {
+            let turn = at / 2;
+            let (role, text) =
+                if at % 2 == 0 { ("user", asked(turns, turn)) } else { ("assistant", said(turn, &turns.to_string())) };
+            assert_eq!((&message["role"], &message["content"]), (&role.into(), &text.into()), "{body}");
+        }
+    }
+    // Twelve sessions: four conversations of each length, and each is as long as it was.
+    assert_eq!(requests, [0, 4, 8, 12], "{output:?}");
+    assert_eq!(run_json["sessions"]["tally"]["completed"], 12);
+    let steps = run_json["sessions"]["steps"].as_array().expect("steps");
+    // A count of zero is not there.
+    let left_out = |step: &Value| step["not_reached"]["not_asked"].as_u64().unwrap_or(0);
+    let counts: Vec<_> = steps.iter().map(|step| (step["reached"].as_u64(), left_out(step))).collect();
+    assert_eq!(counts, [(Some(12), 0), (Some(8), 4), (Some(4), 8)]);
+    let streams = &run_json["stream"]["tally"];
+    // A turn that its conversation does not have is no lost stream.
+    assert_eq!((&streams["planned"], &streams["complete"]), (&24.into(), &24.into()));
+    assert!(streams["not_reached"].is_null(), "{streams}");
 }

@@ -29,7 +29,7 @@ impl Parser<'_> {
             response: None,
         };
         self.sections(&mut entry)?;
-        Self::apply_remarks(remarks, &mut entry)?;
+        self.apply_remarks(remarks, &mut entry)?;
         if !self.is_at_response() && !self.is_at_request() {
             entry.body = self.body()?;
             self.skip_blank();

@@ -23,6 +23,7 @@ mod text;
 use std::collections::HashMap;
 
 pub(crate) use body::JSON;
+pub use options::problem_of_delay;
 pub(crate) use options::typed;
 
 use crate::error::FlowError;

@@ -52,7 +52,7 @@ impl Parser<'_> {
             return Err(format!("{{{{…}}}} is not supported in the option {name}; write its value out"));
         };
         match name {
-            "delay" => options.delay = Some(Delay::Fixed(time(value)?)),
+            "delay" => options.coming.delay = Some(Delay::Fixed(time(value)?)),
             "max-time" => {
                 let limit = Nanos::parse_in(value, Nanos::from_secs(1)).map_err(|error| error.to_string())?;
                 options.max_time = Some(limit).filter(|limit| !limit.is_zero());
@@ -84,7 +84,7 @@ impl Parser<'_> {
         let mut pieces = template.0.into_iter();
         let Some(Piece::Text(first)) = pieces.next() else { return Err(wrong()) };
         let (name, text) = first.split_once('=').ok_or_else(wrong)?;
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
+        if !is_name(name) {
             return Err(wrong());
         }
         if FUNCTIONS.contains(&name) {
@@ -123,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// Applies truetail's comments before a request.
-    pub(super) fn apply_remarks(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
+    pub(super) fn apply_remarks(&mut self, remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
         for (line, remark) in remarks {
             let mut words = remark.splitn(2, [' ', '\t']);
             let first = words.next().unwrap_or_default();
@@ -131,17 +131,23 @@ impl Parser<'_> {
             let at_line = |problem: String| FlowError::new(line, problem);
             match first {
                 "name" if !rest.is_empty() && rest.len() <= 100 => entry.name = Some(rest.to_owned()),
+                "while" if is_name(rest) => entry.options.coming.only_while = Some(self.variable(rest)),
                 "stream" if rest.is_empty() => entry.options.is_stream = true,
-                "delay" => entry.options.delay = Some(delay(rest).map_err(at_line)?),
+                "delay" => entry.options.coming.delay = Some(delay(rest).map_err(at_line)?),
                 _ => {
                     let remark = shortened(remark);
-                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN', 'delay uniform SHORTEST..LONGEST', 'stream' and 'weight N'";
+                    let help = "there are 'name NAME', 'delay TIME', 'delay exponential MEAN', 'delay uniform SHORTEST..LONGEST', 'while VARIABLE', 'stream' and 'weight N'";
                     return Err(at_line(format!("'# truetail: {remark}' is not understood; {help}")));
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Returns true for a name that a variable can have.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
 /// Returns the typed value of a text without quotes.
@@ -155,6 +161,11 @@ pub(crate) fn typed(text: &str) -> Value {
         }
         None => Value::text(text),
     }
+}
+
+/// Returns the reason why a text is no think time, such as `2s`, `exponential 2s` or `uniform 1s..3s`.
+pub fn problem_of_delay(text: &str) -> Option<String> {
+    delay(text).err()
 }
 
 /// Parses a think time: `2s`, `exponential 2s` or `uniform 1s..3s`.

@@ -1,7 +1,7 @@
 //! Runs of flows over sockets: what was sent, and what was recorded.
 
-use truetail_engine::{AddressOverrides, Control, HttpVersion, Plan, RunOutput, Target};
-use truetail_flow::{Flow, FlowRun};
+use truetail_engine::{AddressOverrides, Control, FeedOrder, HttpVersion, Plan, RunOutput, Target};
+use truetail_flow::{Flow, FlowRun, SessionRows};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
@@ -361,4 +361,29 @@ fn a_session_picks_an_item_and_has_values_without_rows() {
         .map(|pick| pick.split_once("?session=").unwrap().1.split('&').next().unwrap().parse().unwrap())
         .collect();
     assert!(numbers.into_iter().eq(0..sessions), "each session has its number");
+}
+
+/// Rows give a session one, two or three steps.
+#[test]
+fn a_session_is_complete_where_its_row_has_no_further_text() {
+    let text = "POST {{host}}/1\n{{one}}\nHTTP 200\n\n# truetail: while two\nPOST {{host}}/2\n{{two}}\nHTTP 200\n\n\
+                # truetail: while three\nPOST {{host}}/3\n{{three}}\nHTTP 200\n";
+    let row = |texts: [&str; 3]| texts.map(str::to_owned).to_vec();
+    let values = vec![row(["a", "", ""]), row(["b", "c", ""]), row(["d", "e", "f"]), row(["g", "", "unused"])];
+    let columns = row(["one", "two", "three"]);
+    for server in in_both(|_, _| (200, Vec::new(), String::new())) {
+        let (address, version) = server.place();
+        let host = ("host".to_owned(), format!("http://{address}"));
+        let rows = SessionRows { columns: columns.clone(), values: values.clone(), order: FeedOrder::InOrder, seed: 1 };
+        let read = |path: &str| Err(format!("no {path}"));
+        let flow = Flow::parse_with_rows("a.hurl", text, &[host], Some(&rows), &read).unwrap();
+        let facts = measure(flow, version, Limits::default()).facts;
+        assert_eq!((facts.tally.planned, facts.tally.completed), (SESSIONS, SESSIONS));
+        let counts: Vec<_> = facts.steps.iter().map(|step| (step.reached, step.not_reached.not_asked)).collect();
+        assert_eq!(counts, [(20, 0), (10, 10), (5, 15)]);
+        let bodies: Vec<String> =
+            server.asked.lock().unwrap().iter().map(|asked| asked.body.trim().to_owned()).collect();
+        let sent = |text: &str| bodies.iter().filter(|body| *body == text).count();
+        assert_eq!(["a", "b", "c", "d", "e", "f", "g", "unused"].map(sent), [5, 5, 5, 5, 5, 5, 5, 0]);
+    }
 }

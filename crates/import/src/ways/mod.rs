@@ -1,6 +1,7 @@
 //! Recordings of requests, read as loads that can be sent again.
 
 pub mod access_log;
+pub mod conversations;
 pub mod har;
 mod hurl;
 pub mod jmx;
@@ -10,6 +11,7 @@ pub mod openapi;
 pub mod postman;
 
 pub use access_log::{AccessLog, AccessLogOptions, Placement, read_access_log};
+pub use conversations::{ConversationOptions, MAX_TURNS, load_of_conversations};
 pub use har::{HarFlow, HarOptions, flow_of_har};
 pub use jmx::load_of_jmx;
 pub use k6::load_of_k6;

@@ -147,7 +147,7 @@ impl StepFacts {
         if self.ended() > reached {
             return Some(format!("step {} ended more sessions than reached it", self.name));
         }
-        if self.not_reached.not_asked > sessions.completed {
+        if self.not_reached.not_asked > sessions.completed.saturating_mul(self.per_session) {
             return Some(format!("step {} was left out by more sessions than were completed", self.name));
         }
         self.imbalance_of_passes()
