@@ -208,7 +208,7 @@ sums() {
 
 umask 022
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 rm -rf "$out" && mkdir -p "$out"
 out=$(cd "$out" && pwd)
 name=truetail-$version-$system-$arch
