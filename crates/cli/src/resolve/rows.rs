@@ -104,9 +104,12 @@ pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut W
         }
         _ => ended_by(u64::from(rows), is_once, has_flow || may_be_cached, workload),
     };
-    let cached = "; a server may have them in its cache by then, which makes answers faster: --cache-bust makes each prompt \
-                  different, and --feed once ends the load with the last row";
-    Ok(note.map(|note| note + if may_be_cached && !is_once { cached } else { "" }))
+    // A flow says its prompts itself.
+    let bust = if has_flow { "" } else { "--cache-bust makes each prompt different, and " };
+    let cached = format!(
+        "; a server may have them in its cache by then, which makes answers faster: {bust}--feed once ends the load with the last row"
+    );
+    Ok(note.map(|note| if may_be_cached && !is_once { note + &cached } else { note }))
 }
 
 /// Ends the load at the last row, if each is used once. Returns a note if rows run out, and `says_again` or this is an

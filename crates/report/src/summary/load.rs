@@ -82,8 +82,10 @@ fn rows(mix: &Mix) -> Option<String> {
 
 fn load(run: &Run) -> String {
     let offered = &run.facts.offered;
-    let has_flows = run.facts.sessions.as_ref().is_some_and(|sessions| !sessions.flows.is_empty());
-    let up_to = if has_flows { "up to " } else { "" };
+    let differ = |sessions: &SessionFacts| {
+        !sessions.flows.is_empty() || sessions.steps.iter().any(|step| step.not_reached.not_asked > 0)
+    };
+    let up_to = if run.facts.sessions.as_ref().is_some_and(differ) { "up to " } else { "" };
     let think = offered.think_time_ns.filter(|ns| *ns > 0);
     let think = think.map_or(String::new(), |ns| format!(" with {} think time", number::round_time(ns)));
     let what = match offered.model {
