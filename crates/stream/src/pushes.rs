@@ -128,6 +128,16 @@ impl PushReader for PushObserver {
         self.origin_unix_ns = unix_ns;
     }
 
+    /// Leaves out everything that came before. The stream of each channel that is open begins.
+    fn begin_load(&mut self) {
+        self.found = StreamResults::new(&self.options);
+        self.now.at = Timestamp::ZERO;
+        for listening in self.channels.values_mut() {
+            listening.clocks = Clocks::new(self.measure_from, true);
+            listening.marks = listening.marks.take().map(|_| EventMarks::with_room());
+        }
+    }
+
     fn end_channel(&mut self, channel: u32, is_lost: bool) {
         self.end(channel, is_lost);
     }
