@@ -162,9 +162,6 @@ fn pushes_before_the_load_are_counted_and_in_no_stream() {
     assert_eq!((&books["channels_opened_before"], &run["tally"]["responses"]), (&2.into(), &20.into()), "{run}");
     assert_eq!((&books["pushes"], &stream["events"]), (&(EARLY + LATER).into(), &LATER.into()), "{stream}");
     assert_eq!((&stream["tally"]["planned"], &stream["tally"]["complete"]), (&2.into(), &2.into()), "{stream}");
-    // Two channels were listened to from the origin to the end of the run.
-    let [listened, elapsed] = [&stream["listened_ns"], &run["elapsed_ns"]].map(|time| time.as_u64().expect("a time"));
-    assert!(listened <= 2 * elapsed, "{listened} {elapsed}");
 }
 
 #[test]
