@@ -123,6 +123,7 @@ fn channels_are_opened_before_the_load() {
     let place = rows.next().expect("names").position(|name| name == "connect_ns").expect("a column");
     let connecting: Vec<_> = rows.filter_map(|mut row| row.nth(place)).collect();
     assert_eq!(connecting, ["0"; 5], "{samples}");
+    assert!(output.stdout.contains("Time spent") && !output.stdout.contains("connecting"), "{}", output.stdout);
     // More channels than messages are no contradiction in a saved run.
     let again = dir.truetail(&["report", "run", "--json"]).json();
     assert_eq!(again["connect_time"], run["connect_time"]);

@@ -190,7 +190,7 @@ fn a_channel_that_was_refused_is_opened_by_a_message() {
     assert_eq!((waited(&output).0, server.seen()), (1, 21));
     assert_eq!(output.snapshot.metric(Metric::ConnectTime).count(), 20);
     let note = books(&output).note_about_channels().unwrap();
-    let said = "1 of 20 channels were not open when the load began (1× connection closed before any answer); the first";
+    let said = "1 of 20 channels were not open when the load began (1× connection closed before any answer); messages";
     assert!(note.starts_with(said), "{note}");
 }
 

@@ -65,10 +65,7 @@ impl MessageBooks {
         let why: Vec<_> = causes.chain([late].into_iter().filter(|(count, _)| *count > 0)).collect();
         let why = why.iter().map(|(count, why)| format!("{count}× {why}")).collect::<Vec<_>>().join(", ");
         (missing > 0).then(|| {
-            format!(
-                "{missing} of {all} channels were not open when the load began ({why}); the first messages on them had \
-                 to open them"
-            )
+            format!("{missing} of {all} channels were not open when the load began ({why}); messages had to open them")
         })
     }
 
