@@ -115,7 +115,10 @@ impl PushReader for PushObserver {
             mark(marks, clocks, now);
             clocks.event(now, &self.options, &mut self.found);
             let arrived = self.origin_unix_ns.map(|origin| origin.saturating_add(now.at.0));
-            record_delay(push, arrived, &mut self.found);
+            let is_read = self.options.stamps.is_some() && push.len() <= MAX_PUSH;
+            let forms = self.options.forms.as_ref().filter(|_| is_read);
+            let json = forms.map(|forms| forms.of_received(push).unwrap_or_default());
+            record_delay(json.as_ref().map_or(push, |json| json.as_bytes()), arrived, &mut self.found);
         }
         if let Some(listening) = self.channels.get_mut(&channel) {
             listening.push.clear();
