@@ -94,7 +94,7 @@ fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metr
     let rows = snapshot.intervals.rows();
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::from_arrivals(records),
-        (Some(records), metric) => {
+        (Some(records), metric) if !has_others(snapshot, records, metric) => {
             Population::from_values(records.iter().filter_map(metric.reader()).map(|time| time.0).collect())
         }
         (None, Metric::ResponseTime) => Population::from_arrival_histograms(
@@ -103,6 +103,12 @@ fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metr
             snapshot.metric(Metric::Failed),
             rows,
         ),
-        (None, metric) => Population::from_histogram(snapshot.metric(metric).clone(), Some((rows, metric))),
+        (_, metric) => Population::from_histogram(snapshot.metric(metric).clone(), Some((rows, metric))),
     }
+}
+
+/// Returns true if a distribution has values of no arrival: of channels that were opened before the load.
+fn has_others(snapshot: &Snapshot, records: &[RequestRecord], metric: Metric) -> bool {
+    let values = || records.iter().filter_map(metric.reader()).count() as u64;
+    metric.has_openings() && snapshot.metric(metric).count() > values()
 }

@@ -131,7 +131,11 @@ impl Figures {
     pub(crate) fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
-        let elapsed = self.control.elapsed().unwrap_or_else(|| Nanos::from(now - self.began));
+        let elapsed = match self.control.elapsed() {
+            Some(elapsed) => elapsed,
+            None if self.control.is_preparing() => Nanos::ZERO,
+            None => Nanos::from(now - self.began),
+        };
         let horizon = self.model.horizon();
         RunProgress {
             elapsed,

@@ -124,8 +124,9 @@ impl SupervisedRun {
         self.notes
     }
 
+    /// Returns the time since the load began; zero before.
     fn elapsed(&self) -> Nanos {
-        Nanos::from(self.began.elapsed())
+        self.control.elapsed().unwrap_or_default().saturating_sub(self.control.begins_after())
     }
 
     /// Returns true if all arrivals have been due. The run then only waits for answers, and nothing is left to stop.

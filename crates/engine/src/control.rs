@@ -30,6 +30,8 @@ struct Shared {
     collected: Collected,
     /// The clock of the run and its beginning, once they are set.
     start: OnceLock<Start>,
+    /// Workers prepare themselves before the clock is set.
+    is_prepared: AtomicBool,
     has_ended: AtomicBool,
 }
 
@@ -80,6 +82,15 @@ impl Control {
     pub fn progress(&self) -> Progress {
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
         Progress::from_workers(workers.iter().map(|worker| &*worker.live))
+    }
+
+    /// Returns true while workers prepare themselves and the clock of the run is not set: they open channels.
+    pub fn is_preparing(&self) -> bool {
+        self.0.is_prepared.load(Ordering::Relaxed) && self.0.start.get().is_none()
+    }
+
+    pub(crate) fn begin_preparing(&self) {
+        self.0.is_prepared.store(true, Ordering::Relaxed);
     }
 
     /// Returns the time since the origin of the run; `None` before its clock is set, and for callables.

@@ -186,6 +186,12 @@ impl Plan {
         if has_its_own { u32::try_from(self.target.origins().len()).unwrap_or(u32::MAX) } else { 1 }
     }
 
+    /// Returns true if channels of messages are opened before the load. A session opens its own channel when it begins.
+    pub(crate) fn opens_channels_ahead(&self) -> bool {
+        let has_channels = matches!(self.target.protocol(), WireProtocol::Messages(_));
+        has_channels && !self.is_scripted() && !self.workload.has_connection_per_session()
+    }
+
     /// Returns the most connections that a worker with this share keeps open, if sessions do not have their own
     /// connections. In HTTP/1.1 this is the number of requests that may be in flight, to all origins together. Users
     /// without a limit may have one connection to each origin, as far as the open files suffice. In HTTP/2 this is the

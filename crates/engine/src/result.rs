@@ -6,7 +6,9 @@ use truetail_model::driver::Driver;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot, Unbalanced};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_run::{CpuTime, Facts, GeneratorStats, OfferedLoad, Run, RunSource, StartFacts, TargetBooks};
+use truetail_run::{
+    CpuTime, Facts, GeneratorStats, MessageBooks, OfferedLoad, Run, RunSource, StartFacts, TargetBooks,
+};
 
 use crate::control::Control;
 use crate::host;
@@ -38,7 +40,8 @@ impl RunOutput {
     /// Converts the output to a run on this machine. The caller adds who ended the run, the checks and everything else
     /// that the engine does not know.
     pub fn into_run(self, source: RunSource, offered: OfferedLoad) -> Run {
-        let notes = self.generator.skipped_lines.iter().map(ToString::to_string).collect();
+        let about_channels = self.generator.messages.iter().filter_map(MessageBooks::note_about_channels);
+        let notes = self.generator.skipped_lines.iter().map(ToString::to_string).chain(about_channels).collect();
         let facts = Facts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             source,

@@ -22,7 +22,7 @@ use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
 use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
-use crate::start::Start;
+use crate::start::{OpenAhead, SharedStart, Start};
 use crate::target::destination::DestinationSettings;
 use crate::tls::TlsError;
 use crate::worker::target_tallies;
@@ -128,15 +128,24 @@ fn run_workers<P: Protocol + Clone + Send + 'static, L: Placement<P>>(
     // Made before the clock is set, because finding the end of a schedule takes a moment.
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
-    let start = Start::at(plan.start_at_unix_ns);
+    let opens_ahead = plan.opens_channels_ahead();
+    let start = match plan.start_at_unix_ns {
+        None if opens_ahead => SharedStart::when_ready(),
+        at => SharedStart::known(Start::at(at)),
+    };
     if plan.is_scripted() {
         drivers.iter_mut().for_each(|(_, driver)| driver.follow_script());
     }
-    start.skip_missed(drivers.iter_mut().map(|(_, driver)| driver));
-    control.set_start(start);
+    match start.get() {
+        None => control.begin_preparing(),
+        Some(start) => {
+            start.skip_missed(drivers.iter_mut().map(|(_, driver)| driver));
+            control.set_start(start);
+        }
+    }
     let mut running = Vec::new();
     for (share, driver) in drivers {
-        let config = config_of(plan, workload, share, (cap, &ways), start, control);
+        let config = config_of(plan, workload, share, (cap, &ways), &start, control);
         let ledger = ledger_of(plan, workload, control);
         let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
         let protocol = protocol.clone();
@@ -150,11 +159,14 @@ fn run_workers<P: Protocol + Clone + Send + 'static, L: Placement<P>>(
             Ok(worker) => running.push(worker),
             Err(source) => {
                 control.stop_now();
+                start.wait();
                 running.into_iter().for_each(|worker: JoinHandle<_>| drop(worker.join()));
                 return Err(EngineError::Worker { worker: share.index, source });
             }
         }
     }
+    let start = start.wait();
+    control.set_start(start);
     let results = (0..threads).zip(running).map(|(worker, thread)| join(worker, thread)).collect::<Vec<_>>();
     Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, start))
 }
@@ -179,16 +191,19 @@ fn config_of(
     workload: &Workload,
     share: WorkerShare,
     (cap, ways): (EffectiveCap, &[DestinationSettings]),
-    start: Start,
+    start: &SharedStart,
     control: &Control,
 ) -> WorkerConfig {
+    let most_connections = plan.most_connections(cap, share);
+    let ahead = || OpenAhead::new(most_connections, workload.limits.timeout, share);
+    let ahead = plan.opens_channels_ahead().then(ahead);
     WorkerConfig {
         share,
-        start,
+        start: start.for_worker(ahead),
         destinations: ways.iter().map(|way| way.for_one_worker(!workload.has_connection_per_session())).collect(),
         requests: plan.target.requests().clone(),
         makes_requests: plan.makes_requests(),
-        most_connections: plan.most_connections(cap, share),
+        most_connections,
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.precision.timing,

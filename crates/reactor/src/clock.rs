@@ -52,14 +52,20 @@ impl MonotonicClock {
         if instant == Timestamp::NEVER { u64::MAX } else { instant.0.saturating_add_signed(self.origin_ns) }
     }
 
+    /// Returns the time until the origin; zero if it has passed.
+    pub fn until_origin(&self) -> Nanos {
+        let left = self.origin_ns.saturating_sub(signed(monotonic_ns()));
+        Nanos(u64::try_from(left).unwrap_or(0))
+    }
+
     /// Sleeps until the origin.
     pub fn wait_for_origin(&self) {
         loop {
-            let left = self.origin_ns.saturating_sub(signed(monotonic_ns()));
-            if left <= 0 {
+            let left = self.until_origin();
+            if left.is_zero() {
                 return;
             }
-            std::thread::sleep(Duration::from_nanos(left.unsigned_abs()));
+            std::thread::sleep(left.into());
         }
     }
 }
@@ -124,6 +130,7 @@ mod tests {
         // The wall clock may be slewed meanwhile, so the two agree within a second.
         assert!(now.0.abs_diff(before) < NANOS_PER_SECOND, "{now:?} {before}");
         clock.wait_for_origin();
+        assert_eq!(clock.until_origin(), Nanos::ZERO);
         let later = now + Nanos::from_millis(5);
         assert!(clock.to_monotonic_ns(later).abs_diff(monotonic_ns()) < NANOS_PER_SECOND);
         assert_eq!(clock.to_monotonic_ns(Timestamp::NEVER), u64::MAX);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use truetail_engine::FieldList;
+use truetail_engine::{FieldList, Forms};
 use truetail_model::time::Nanos;
 use truetail_run::{LlmApi, LlmReading, PromptFacts, StampBooks, StreamKind};
 
@@ -25,6 +25,8 @@ pub struct StreamOptions {
     pub end_mark: Option<String>,
     /// The sender's time in pushes: empty books of it.
     pub stamps: Option<StampBooks>,
+    /// JSON forms of pushes whose bytes are no JSON.
+    pub forms: Option<Forms>,
     /// Options for events of a language model; only with events that have data.
     pub llm: Option<LlmOptions>,
 }
@@ -87,7 +89,7 @@ impl LlmOptions {
 impl StreamOptions {
     /// Options for streams of this kind, without stalls, idle timeout or end mark.
     pub fn new(kind: StreamKind) -> StreamOptions {
-        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, stamps: None, llm: None }
+        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None, stamps: None, forms: None, llm: None }
     }
 
     /// Options for streams of a language model, which end with its mark.

@@ -115,7 +115,10 @@ impl PushReader for PushObserver {
             mark(marks, clocks, now);
             clocks.event(now, &self.options, &mut self.found);
             let arrived = self.origin_unix_ns.map(|origin| origin.saturating_add(now.at.0));
-            record_delay(push, arrived, &mut self.found);
+            let is_read = self.options.stamps.is_some() && push.len() <= MAX_PUSH;
+            let forms = self.options.forms.as_ref().filter(|_| is_read);
+            let json = forms.map(|forms| forms.of_received(push).unwrap_or_default());
+            record_delay(json.as_ref().map_or(push, |json| json.as_bytes()), arrived, &mut self.found);
         }
         if let Some(listening) = self.channels.get_mut(&channel) {
             listening.push.clear();
@@ -126,6 +129,16 @@ impl PushReader for PushObserver {
 
     fn set_origin(&mut self, unix_ns: Option<u64>) {
         self.origin_unix_ns = unix_ns;
+    }
+
+    /// Leaves out everything that came before. The stream of each channel that is open begins.
+    fn begin_load(&mut self) {
+        self.found = StreamResults::new(&self.options);
+        self.now.at = Timestamp::ZERO;
+        for listening in self.channels.values_mut() {
+            listening.clocks = Clocks::new(self.measure_from, true);
+            listening.marks = listening.marks.take().map(|_| EventMarks::with_room());
+        }
     }
 
     fn end_channel(&mut self, channel: u32, is_lost: bool) {

@@ -41,14 +41,18 @@ Metric = Literal[
 ]
 
 
-class _EndedChannels(TypedDict, total=False):
+class _RareBooks(TypedDict, total=False):
     close_codes: dict[str, int]
     """Channels that a WebSocket's server closed, by its code."""
     call_statuses: dict[str, int]
     """Channels over gRPC that the server ended, by the name of the status."""
+    channels_failed_before: dict[str, int]
+    """Channels that could not be opened before the load, by cause."""
+    channels_late: int
+    """Channels that were not open in time for the load."""
 
 
-class MessageBooks(_EndedChannels):
+class MessageBooks(_RareBooks):
     """The books of messages besides their replies."""
 
     unmatched: int
@@ -57,6 +61,8 @@ class MessageBooks(_EndedChannels):
     late: int
     error_replies: int
     channels_lost: int
+    channels_opened_before: int
+    """Channels that were opened before the load."""
 
 
 class GrpcBooks(TypedDict):

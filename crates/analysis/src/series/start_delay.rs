@@ -7,14 +7,15 @@ use super::data::StartDelaySeries;
 
 pub(super) fn start_delay(columns: &Columns<'_>) -> StartDelaySeries {
     let issued = columns.totals(Metric::StartDelay);
-    let mean = |metric: Metric| {
-        let sums = columns.totals(metric);
-        let mean = |((_, sum), (issued, _)): (&(u64, u128), &(u64, u128))| sum.checked_div(u128::from(*issued));
+    let sums = |metric: Metric| columns.totals(metric).into_iter().map(|(_, sum)| sum).collect::<Vec<_>>();
+    let mean = |sums: &[u128]| {
+        let mean = |(sum, (issued, _)): (&u128, &(u64, u128))| sum.checked_div(u128::from(*issued));
         sums.iter().zip(&issued).map(mean).map(|mean| mean.map(|ns| u64::try_from(ns).unwrap_or(u64::MAX))).collect()
     };
-    StartDelaySeries {
-        generator_lag_ns: mean(Metric::GeneratorLag),
-        connection_wait_ns: mean(Metric::ConnectionWait),
-        connect_ns: mean(Metric::ConnectTime),
+    let [lag, wait, mut connect] = [Metric::GeneratorLag, Metric::ConnectionWait, Metric::ConnectTime].map(sums);
+    // Channels that were opened before the load delayed no arrival.
+    for (((connect, (_, whole)), lag), wait) in connect.iter_mut().zip(&issued).zip(&lag).zip(&wait) {
+        *connect = (*connect).min(whole.saturating_sub(*lag).saturating_sub(*wait));
     }
+    StartDelaySeries { generator_lag_ns: mean(&lag), connection_wait_ns: mean(&wait), connect_ns: mean(&connect) }
 }

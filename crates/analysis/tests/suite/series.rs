@@ -180,6 +180,24 @@ fn few_arrivals_say_little() {
     assert!(one_series.curves.is_empty() && one_series.gaps.is_none() && one_series.by_rate.is_empty());
 }
 
+/// Their times are in the distribution, whether or not every request was kept, and delayed no arrival.
+#[test]
+fn channels_opened_before_the_load_delayed_no_arrival() {
+    const OPENING: Nanos = Nanos::from_millis(200);
+    let mut opened = Recorder::new(RecorderOptions::default());
+    (0..20).for_each(|_| opened.record_opening(OPENING, None));
+    let opened = opened.finish(ScheduleHash::default());
+    for mut run in [simulated(&scenario("01")), without_samples(&scenario("01"))] {
+        let before = series_of(&run);
+        run.snapshot.merge(&opened);
+        assert_eq!(quantile(&run, Metric::ConnectTime, 1.0).value_ns, Some(OPENING.0));
+        let series = series_of(&run);
+        assert_sound(&run, &series);
+        assert_eq!(series.start_delay.connect_ns, before.start_delay.connect_ns);
+        assert_eq!(series.load, before.load);
+    }
+}
+
 #[test]
 fn runs_without_an_answer_have_no_times() {
     let base = simulated(&scenario("01"));

@@ -58,9 +58,6 @@ fn refuse_others(args: &RunArgs) -> Result<()> {
         ("--framing", of_messages.framing.is_some(), "gRPC has a framing of its own"),
         ("--command", of_messages.redis_command.is_some(), "it is for redis:// URLs; give the message with --data"),
         ("--data-hex", of_messages.data_hex.is_some(), "a message of gRPC is written in JSON; give it with --data"),
-        ("--stamp", of_messages.stamp.is_some(), "the sender's time is not read in messages of gRPC; leave it out"),
-        ("--stamp-unit", of_messages.stamp_unit.is_some(), "it is about --stamp, which is not for gRPC"),
-        ("--clock-bound", of_messages.clock_bound.is_some(), "it is about --stamp, which is not for gRPC"),
     ];
     if let Some((option, _, why)) = others.iter().find(|(_, given, _)| *given) {
         return Err(usage_error(format!("{option}: {why}")));

@@ -244,7 +244,7 @@ fn refuse_unknown_delays(args: &RunArgs, target: &Target) -> Result<()> {
     }
 }
 
-/// Refuses a subscription whose pushes cannot be told from replies, or that no message would open.
+/// Refuses a subscription whose pushes cannot be told from replies, or in a load without messages.
 fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl, exchanges: &[&Exchange]) -> Result<()> {
     if args.messages.subscribe.is_none() {
         return Ok(());
@@ -255,7 +255,7 @@ fn refuse_unclear_pushes(args: &RunArgs, channel: &ChannelUrl, exchanges: &[&Exc
     }
     if args.data.is_none() && args.data_file.is_none() && args.messages.data_hex.is_none() {
         return Err(usage_error(
-            "--subscribe needs messages, since the first one on each channel opens it; add some, such as --data ping",
+            "--subscribe needs messages, since they are the load and pushes come beside them; add some, such as --data ping",
         ));
     }
     refuse_pushes_by_order(args)

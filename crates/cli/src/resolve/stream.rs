@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use truetail_analysis::gates::ReadingMode;
-use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests};
+use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests, WireProtocol};
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream, asks_for_echo, with_distinct_prompts};
@@ -25,7 +25,11 @@ pub(crate) fn streams(
     cut_warmup: bool,
 ) -> Result<Option<StreamRun>> {
     let Some(options) = options(args, objectives, flows, cut_warmup)? else { return Ok(None) };
-    let options = StreamOptions { stamps, ..options };
+    let forms = match plan.target.protocol() {
+        WireProtocol::Messages(messages) => messages.forms.clone(),
+        WireProtocol::Http(_) | WireProtocol::Calls(_) => None,
+    };
+    let options = StreamOptions { stamps, forms, ..options };
     let repeats_prompts = options
         .llm
         .as_ref()

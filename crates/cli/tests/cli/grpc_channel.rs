@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::grpc::{frame, literal, proto};
 use super::raw_server::serve_each;
@@ -13,6 +14,18 @@ use super::support::{TestDir, assert_balanced, assert_complete};
 const DOUBLED: u64 = 10;
 const UNASKED: u64 = 20;
 const LAST: u64 = 50;
+
+/// Age of the time in a push when it is sent.
+const DELAY: Duration = Duration::from_millis(70);
+
+/// What a server does besides its echoes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Plain,
+    Strange,
+    /// It follows each echo but the first with a push that names a time, in microseconds.
+    Pushes,
+}
 
 /// What a server did, over all calls.
 #[derive(Clone, Copy, Default, Debug)]
@@ -31,11 +44,11 @@ struct Server {
 }
 
 impl Server {
-    /// Starts a server that echoes each message as it comes. Without `is_strange`, it does nothing else.
-    fn start(is_strange: bool) -> Server {
+    /// Starts a server that echoes each message as it comes.
+    fn start(manner: Manner) -> Server {
         let counts = Arc::new(Mutex::new(Counts::default()));
         let shared = counts.clone();
-        let place = serve_each(move |socket| serve(socket, &shared, is_strange));
+        let place = serve_each(move |socket| serve(socket, &shared, manner));
         Server { place, counts }
     }
 
@@ -48,8 +61,17 @@ impl Server {
     }
 }
 
-fn serve(mut socket: TcpStream, counts: &Mutex<Counts>, is_strange: bool) -> Option<()> {
+/// Returns a push with the time of [`DELAY`] ago.
+fn push() -> Option<Vec<u8>> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let time = (now - DELAY).as_micros().to_string();
+    let field = [b"\x0a", &[time.len() as u8][..], time.as_bytes()].concat();
+    Some([&[0, 0, 0, 0, field.len() as u8][..], &field].concat())
+}
+
+fn serve(mut socket: TcpStream, counts: &Mutex<Counts>, manner: Manner) -> Option<()> {
     const CALL: [u8; 4] = [0, 0, 0, 1];
+    let is_strange = manner == Manner::Strange;
     socket.set_nodelay(true).ok()?;
     socket.read_exact(&mut [0; 24]).ok()?;
     socket.write_all(&frame(4, 0, [0; 4], &[])).ok()?;
@@ -90,13 +112,17 @@ fn serve(mut socket: TcpStream, counts: &Mutex<Counts>, is_strange: bool) -> Opt
             counts.doubled += times - 1;
             counts.answered += 1;
             (0..times).try_for_each(|_| socket.write_all(&frame(0, 0, CALL, &message)).ok())?;
+            if manner == Manner::Pushes && number > 1 {
+                counts.unasked += 1;
+                socket.write_all(&frame(0, 0, CALL, &push()?)).ok()?;
+            }
         }
     }
 }
 
 #[test]
 fn each_arrival_is_a_message_on_a_call_that_stays_open() {
-    let server = Server::start(true);
+    let server = Server::start(Manner::Strange);
     let dir = TestDir::new();
     let url = server.url();
     let load = ["run", &url, "--channel", "-r", "1000", "-n", "400", "-c", "4", "--quiet", "--out", "run"];
@@ -130,9 +156,38 @@ fn each_arrival_is_a_message_on_a_call_that_stays_open() {
     }
 }
 
+/// The time is read in the JSON of the message, and every push has one. The echo of the subscription is the first
+/// message of a call.
+#[test]
+fn the_time_of_the_sender_is_read_in_pushes() {
+    let server = Server::start(Manner::Pushes);
+    let dir = TestDir::new();
+    let url = server.url();
+    let subscribe = dir.file("ticks.txt", "send {\"name\":\"ticks\"}\nexpect ticks\n");
+    let load = ["run", &url, "--channel", "-r", "100", "-n", "50", "-c", "2", "--quiet", "--out", "run"];
+    let more = ["--data", "{\"name\":\"{{seq}}\"}", "--match", "json:/name", "--proto", proto(&dir)];
+    let stamp = ["--subscribe", subscribe, "--stamp", "json:/name", "--stamp-unit", "us"];
+    let output = dir.truetail(&[&load[..], &more, &stamp].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    assert_balanced(&run);
+    let stream = &run["stream"];
+    assert_eq!((&run["tally"]["responses"], &run["messages"]["unmatched"]), (&50.into(), &0.into()), "{run}");
+    // A push that followed the last echo may come when the run is over.
+    let read = stream["stamps"]["read"].as_u64().expect("a count");
+    assert_eq!((&stream["events"], &run["messages"]["pushes"]), (&read.into(), &read.into()), "{stream}");
+    assert!((40..=server.counts().unasked).contains(&read), "{stream}");
+    assert_eq!((&stream["stamps"]["unread"], &stream["stamps"]["contradictory"]), (&0.into(), &0.into()), "{stream}");
+    // The clock is that of the test, so no delay can be shorter than the age of the time.
+    let delay = &stream["push_delay"];
+    assert_eq!(delay["count"], read, "{stream}");
+    assert!(delay["min_ns"].as_u64() >= Some(DELAY.as_nanos() as u64 - 1_000), "{delay}");
+    assert!(output.stdout.contains("delay from the time at /name, in us"), "{}", output.stdout);
+}
+
 #[test]
 fn rows_are_encoded_and_replies_may_come_in_order_or_not_at_all() {
-    let server = Server::start(false);
+    let server = Server::start(Manner::Plain);
     let dir = TestDir::new();
     let url = server.url();
     let rows = dir.file("rows.csv", "name,count\na,1\nb,2\n");
@@ -166,7 +221,7 @@ fn what_no_channel_can_be_is_refused_in_one_line() {
         ("Talk", &["--channel", "--deadline", "1s"], "cannot be used with"),
         ("Talk", &["--channel", "--framing", "line"], "--framing: gRPC has a framing of its own"),
         ("Talk", &["--channel", "--data-hex", "00"], "--data-hex: a message of gRPC is written in JSON"),
-        ("Talk", &["--channel", "--stamp", "json:/ts"], "--stamp: the sender's time is not read"),
+        ("Talk", &["--channel", "--stamp", "json:/ts"], "--stamp is read in pushes; ask for them with --subscribe"),
         ("Talk", &["--channel", "--match", "fix:11"], "--match fix:TAG compares fields of FIX"),
         ("Talk", &["--channel", "-H", "grpc-accept-encoding: gzip"], "replies on a channel are not decompressed"),
         ("Talk", &["--channel", "--max-streams", "3"], "--max-streams is for HTTP, and messages are sent on a channel"),

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -114,6 +114,56 @@ fn pushes_are_the_events_of_a_stream_beside_messages() {
     assert!(page.contains("Pushes on subscribed channels"));
 }
 
+/// Pushes of the first channel that comes after the one that only tries, before its first message and after.
+const EARLY: u64 = 50;
+const LATER: u64 = 10;
+
+/// Opens a further channel only when the first one has had its early pushes.
+fn serve_early(mut socket: TcpStream, number: u64, were_pushed: &AtomicBool) -> Option<()> {
+    let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
+    let mut said = format!("{}\n", lines.next()?.ok()?.replace("subscribe ticks", "subscribed"));
+    let tick = "{\"tick\":1}\n";
+    match number {
+        0 => {}
+        1 => said.push_str(&tick.repeat(EARLY as usize)),
+        _ => {
+            while !were_pushed.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+    socket.write_all(said.as_bytes()).ok()?;
+    were_pushed.fetch_or(number == 1, Ordering::SeqCst);
+    let mut later = if number == 1 { tick.repeat(LATER as usize) } else { String::new() };
+    for line in lines {
+        socket.write_all(format!("{}\n{later}", line.ok()?).as_bytes()).ok()?;
+        later.clear();
+    }
+    Some(())
+}
+
+/// A stream begins with the load. What came before is counted, and is in no gap.
+#[test]
+fn pushes_before_the_load_are_counted_and_in_no_stream() {
+    let number = Arc::new(AtomicU64::new(0));
+    let were_pushed = Arc::new(AtomicBool::new(false));
+    let place = serve_each(move |socket| serve_early(socket, number.fetch_add(1, Ordering::SeqCst), &were_pushed));
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
+    let url = format!("tcp://{place}");
+    let load = ["run", &url, "-r", "50", "-n", "20", "-c", "2", "--framing", "line", "--data", "{\"id\":{{seq}}}"];
+    let more = ["--match", "json:/id", "--subscribe", subscribe, "--quiet", "--out", "run"];
+    let output = dir.truetail(&[&load[..], &more].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    assert_balanced(&run);
+    let books = &run["messages"];
+    let stream = &run["stream"];
+    assert_eq!((&books["channels_opened_before"], &run["tally"]["responses"]), (&2.into(), &20.into()), "{run}");
+    assert_eq!((&books["pushes"], &stream["events"]), (&(EARLY + LATER).into(), &LATER.into()), "{stream}");
+    assert_eq!((&stream["tally"]["planned"], &stream["tally"]["complete"]), (&2.into(), &2.into()), "{stream}");
+}
+
 #[test]
 fn ab_compares_pushes() {
     let [a, b] = [Feed::start(false), Feed::start(false)];
@@ -176,7 +226,7 @@ fn pushes_that_could_be_replies_are_refused_in_a_line() {
     let subscribe = dir.file("ticks.txt", SUBSCRIPTION);
     for (more, part) in [
         (&["--data", "x"][..], "by order, a push would be taken for a reply; add --match json:/id"),
-        (&["--match", "none"], "--subscribe needs messages, since the first one on each channel opens it"),
+        (&["--match", "none"], "--subscribe needs messages, since they are the load"),
         (&["--data", "x", "--match", "none", "--idle-timeout", "1s"], "count silence with --stall TIME"),
         (&["--data", "x", "--match", "none", "--end-mark", "x"], "--end-mark is the data of a server-sent event"),
         (&["--data", "x", "--match", "none", "--warmup", "auto"], "contradict each other"),

@@ -103,6 +103,32 @@ fn messages_are_echoed_and_counted() {
     assert!(asked.contains("/chat?room=1") && asked.contains("\"x-token\": \"t\""), "{asked}");
 }
 
+/// Every channel is open before the first message, also one that no message needs.
+#[test]
+fn channels_are_opened_before_the_load() {
+    let echo = Echo::start(u64::MAX);
+    let dir = TestDir::new();
+    let load = ["run", &echo.url(), "-r", "500", "-n", "5", "-c", "20", "--data", "x", "--quiet", "--out", "run"];
+    let output = dir.truetail(&load);
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    assert_balanced(&run);
+    assert_eq!((&run["tally"]["responses"], &run["messages"]["channels_opened_before"]), (&5.into(), &20.into()));
+    assert_eq!((&run["connect_time"]["count"], &run["connection_wait"]["max_ns"]), (&20.into(), &0.into()));
+    assert_eq!(run["generator"]["connections_opened"], 20);
+    // The preflight opened one more.
+    assert_eq!(echo.asked.lock().expect("a list").len(), 21);
+    let samples = std::fs::read_to_string(dir.path().join("run/samples.csv")).expect("a file");
+    let mut rows = samples.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(','));
+    let place = rows.next().expect("names").position(|name| name == "connect_ns").expect("a column");
+    let connecting: Vec<_> = rows.filter_map(|mut row| row.nth(place)).collect();
+    assert_eq!(connecting, ["0"; 5], "{samples}");
+    assert!(output.stdout.contains("Time spent") && !output.stdout.contains("connecting"), "{}", output.stdout);
+    // More channels than messages are no contradiction in a saved run.
+    let again = dir.truetail(&["report", "run", "--json"]).json();
+    assert_eq!(again["connect_time"], run["connect_time"]);
+}
+
 #[test]
 fn binary_messages_and_checks() {
     let echo = Echo::start(u64::MAX);

@@ -49,6 +49,15 @@ pub(crate) enum Phase {
     Closed,
 }
 
+/// Reason for opening a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Opener {
+    /// This request waits for it.
+    Request(Tag),
+    /// The load will need it. The attempt began at this instant.
+    Load(WorkerInstant),
+}
+
 /// Lists of the worker that a connection is in.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Noted {
@@ -66,8 +75,8 @@ pub(crate) struct Connection<S> {
     pub(crate) transport: Transport,
     pub(crate) conversation: S,
     pub(crate) phase: Phase,
-    /// The request that opens the connection, until it is open.
-    pub(crate) opener: Option<Tag>,
+    /// The reason for opening the connection, until it is open.
+    pub(crate) opener: Option<Opener>,
     /// The attempts to open it, if its origin has several addresses.
     pub(crate) race: Option<Box<Race>>,
     pub(crate) noted: Noted,
@@ -82,14 +91,14 @@ pub(crate) struct Connection<S> {
 }
 
 impl<S> Connection<S> {
-    /// Begins to connect to `endpoint` for the request `opener`; see [`socket::connect`] for `pick`.
+    /// Begins to connect to `endpoint` for `opener`; see [`socket::connect`] for `pick`.
     ///
     /// # Errors
     /// If no attempt can be made.
     pub(crate) fn open(
         endpoint: &Endpoint,
         conversation: S,
-        opener: Tag,
+        opener: Opener,
         pick: impl FnMut() -> Option<u16>,
     ) -> Result<Connection<S>, Cause> {
         Ok(Connection {

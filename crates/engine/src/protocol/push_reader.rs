@@ -17,6 +17,9 @@ pub trait PushReader {
     fn set_origin(&mut self, unix_ns: Option<u64>) {
         let _ = unix_ns;
     }
+    /// Called when the load begins, if channels were opened before it. Earlier instants were of another clock. The
+    /// channels that have begun go on.
+    fn begin_load(&mut self) {}
     /// Called when a channel ended, at the instant that `arrive` told last. `is_lost`: the peer ended it, or broke its
     /// framing.
     fn end_channel(&mut self, channel: u32, is_lost: bool);

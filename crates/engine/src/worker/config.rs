@@ -6,14 +6,13 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::Timing;
 
 use crate::control::Control;
-use crate::start::Start;
+use crate::start::WorkerStart;
 use crate::target::destination::DestinationSettings;
 use crate::target::request_set::RequestSet;
 
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
-    /// The clock, and the start of sending.
-    pub(crate) start: Start,
+    pub(crate) start: WorkerStart,
     pub(crate) destinations: Vec<DestinationSettings>,
     pub(crate) requests: RequestSet,
     /// The request of each arrival is made when it is due.

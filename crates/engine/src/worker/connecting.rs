@@ -1,4 +1,4 @@
-//! Opens connections for requests that find none: TCP, then TLS, then what the protocol exchanges first.
+//! Opens connections, mostly for requests that find none: TCP, then TLS, then what the protocol exchanges first.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -10,8 +10,8 @@ use truetail_reactor::Reactor;
 
 use super::clock::CompletionTime;
 use super::{Worker, receiver};
-use crate::connection::{Phase, Race, Token, Transport, may_be_elsewhere, timestamps};
-use crate::placement::Placement;
+use crate::connection::{Opener, Phase, Race, Token, Transport, may_be_elsewhere, timestamps};
+use crate::placement::{Placement, Requester};
 use crate::protocol::{Conversation, Flow, Protocol, Tag};
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
@@ -20,23 +20,31 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         if let Some(spare) = self.connections.spare() {
             self.drop_connection(spare);
         }
-        let exchange = self.in_flight.get(tag);
-        let requester = exchange.requester();
+        let requester = self.in_flight.get(tag).requester();
+        match self.begin_opening(Opener::Request(tag), requester, now) {
+            Ok(slot) => self.in_flight.get(tag).connection = Some(slot),
+            Err(cause) => self.end(tag, CompletionTime::read_at(now), Outcome::ConnectFailed(cause), 0),
+        }
+    }
+
+    /// Begins to open a connection at `now`.
+    ///
+    /// # Errors
+    /// If no attempt can be made.
+    pub(super) fn begin_opening(&mut self, opener: Opener, requester: Requester, now: Timestamp) -> Result<u32, Cause> {
         let origin = requester.origin;
         let endpoints = &self.config.destinations[origin as usize].endpoints;
-        let slot = match self.connections.connect(endpoints, &self.protocol, tag, requester, now) {
-            Ok(slot) => slot,
-            Err(cause) => {
-                self.connections.mark_opening_failed(origin, now);
-                return self.end(tag, CompletionTime::read_at(now), Outcome::ConnectFailed(cause), 0);
-            }
-        };
-        self.in_flight.get(tag).connection = Some(slot);
+        let opening = self.connections.connect(endpoints, &self.protocol, opener, requester, now);
+        let slot = opening.inspect_err(|_| self.connections.mark_opening_failed(origin, now))?;
         let token = self.connections.pool.token(slot);
         let is_watched = watch(&self.reactor, &self.connections.pool.get(slot).socket, token, self.config.stamped);
         if is_watched.is_err() {
-            self.fail_opening(slot, Cause::NoFileDescriptor, now);
+            self.drop_connection(slot);
+            self.connections.mark_opening_failed(origin, now);
+            self.update_capacity(now);
+            return Err(Cause::NoFileDescriptor);
         }
+        Ok(slot)
     }
 
     /// Begins an attempt at the origin's next address for a connection that is being opened. Returns false if no
@@ -65,12 +73,17 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     }
 
     fn fail_opening(&mut self, slot: u32, cause: Cause, now: Timestamp) {
-        let tag = self.connections.opener(slot);
+        let opener = self.connections.opener(slot);
         let origin = self.connections.pool.origin(slot);
-        let completion = self.clock.estimate_completion(self.in_flight.get(tag), now);
-        self.drop_connection(slot);
-        self.connections.mark_opening_failed(origin, now);
-        self.end(tag, completion, Outcome::ConnectFailed(cause), 0);
+        if let Opener::Request(tag) = opener {
+            let completion = self.clock.estimate_completion(self.in_flight.get(tag), now);
+            self.drop_connection(slot);
+            self.connections.mark_opening_failed(origin, now);
+            self.end(tag, completion, Outcome::ConnectFailed(cause), 0);
+        } else {
+            self.drop_connection(slot);
+            self.ahead.fail(cause);
+        }
         self.update_capacity(now);
     }
 
@@ -164,22 +177,32 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
     }
 
-    /// Marks a connection as open at `now`, and sends on it the request that waited for it.
+    /// Marks a connection as open at `now`, and sends on it the request that waited for it, if one did.
     fn finish_opening(&mut self, token: Token, now: Timestamp) {
         let slot = token.slot();
         let since = self.clock.since(now);
-        let tag = self.connections.mark_open(slot);
-        let exchange = self.in_flight.get(tag);
-        let connect = exchange.began.elapsed_without_pauses(since);
-        exchange.rare().connect = Some(connect);
+        let opener = self.connections.mark_open(slot);
+        let began = match opener {
+            Opener::Request(tag) => self.in_flight.get(tag).began,
+            Opener::Load(began) => began,
+        };
+        let connect = began.elapsed_without_pauses(since);
         let handshake = match &self.connections.pool.get(slot).transport {
             Transport::Tls(session) => Some(session.began.elapsed_without_pauses(since).min(connect)),
             Transport::Plain => None,
         };
-        if handshake.is_some() {
-            exchange.rare().handshake = handshake;
+        match opener {
+            Opener::Request(tag) => {
+                let rare = self.in_flight.get(tag).rare();
+                rare.connect = Some(connect);
+                rare.handshake = handshake.or(rare.handshake);
+                self.begin_on(slot, tag, now);
+            }
+            Opener::Load(_) => {
+                self.ahead.note_open();
+                self.ledger.record_opening(connect, handshake);
+            }
         }
-        self.begin_on(slot, tag, now);
         self.flush(slot, now);
         self.update_capacity(now);
         if handshake.is_some() {

@@ -8,7 +8,9 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Http2Stats;
 
 use super::conversation_deadlines::ConversationDeadlines;
-use crate::connection::{self, ATTEMPT_DELAY, Connection, LocalPorts, Phase, Pool, Race, Token, may_be_elsewhere};
+use crate::connection::{
+    self, ATTEMPT_DELAY, Connection, LocalPorts, Opener, Phase, Pool, Race, Token, may_be_elsewhere,
+};
 use crate::placement::{Placement, Requester};
 use crate::protocol::{Conversation, Protocol, Tag};
 use crate::target::endpoint::Endpoint;
@@ -158,7 +160,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         self.waiting > 0 && self.first_waiting(self.pool.origin(slot)).is_some()
     }
 
-    pub(super) fn opener(&mut self, slot: u32) -> Tag {
+    pub(super) fn opener(&mut self, slot: u32) -> Opener {
         self.pool.get(slot).opener.expect("a connection that is being opened")
     }
 
@@ -178,7 +180,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         self.placement.choose_again(&mut self.pool, requester, now)
     }
 
-    /// Begins to open a connection to this origin for a request of this user. Uses the first of `endpoints` that allows
+    /// Begins to open a connection to the requester's origin. Uses the first of `endpoints` that allows
     /// an attempt, and schedules a further attempt after `now`.
     ///
     /// # Errors
@@ -187,7 +189,7 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         &mut self,
         endpoints: &[Endpoint],
         protocol: &P,
-        opener: Tag,
+        opener: Opener,
         requester: Requester,
         now: Timestamp,
     ) -> Result<u32, Cause> {
@@ -261,8 +263,8 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
         self.placement.rest(origin, now + REST);
     }
 
-    /// Marks the connection in this slot as open, and returns the request that opened it.
-    pub(super) fn mark_open(&mut self, slot: u32) -> Tag {
+    /// Marks the connection in this slot as open, and returns the reason for opening it.
+    pub(super) fn mark_open(&mut self, slot: u32) -> Opener {
         self.placement.rest(self.pool.origin(slot), Timestamp::ZERO);
         self.watched -= 1;
         let connection = self.pool.get(slot);
@@ -283,6 +285,20 @@ impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     pub(super) fn unblock(&mut self, slot: u32) {
         if self.pool.get(slot).blocked.take().is_some() {
             self.watched -= 1;
+        }
+    }
+
+    /// Forgets every instant of the clock that counted before the load, which begins at `begin` of another clock. No
+    /// connection is being opened.
+    pub(super) fn begin_load(&mut self, begin: WorkerInstant) {
+        self.attempts_due.clear();
+        self.deadlines = ConversationDeadlines::default();
+        (0..self.origins()).for_each(|origin| self.placement.rest(origin, Timestamp::ZERO));
+        for slot in self.pool.taken() {
+            let connection = self.pool.get(slot);
+            connection.noted_deadline = Timestamp::NEVER;
+            connection.blocked = connection.blocked.map(|_| begin);
+            self.note_deadline(slot);
         }
     }
 

@@ -323,7 +323,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             messages: self
                 .protocol
                 .take_message_books()
-                .map(|books| books.with_channels_lost(self.connections.pool.lost)),
+                .map(|books| self.ahead.add_to(books.with_channels_lost(self.connections.pool.lost))),
             stray_answers: self.receiver.stray_answers,
             skipped_lines: self.protocol.take_skipped_lines(),
             unstamped: self.receiver.unstamped,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use truetail_model::arrival::{Arrival, ArrivalBlock};
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 
 use super::target_tallies::TargetTallies;
@@ -73,6 +73,11 @@ impl Ledger {
         self.ended_count += 1;
         place.0 = request;
         &mut place.1
+    }
+
+    /// Records a connection that was opened before the load.
+    pub(crate) fn record_opening(&mut self, connect: Nanos, tls_handshake: Option<Nanos>) {
+        self.recorder.record_opening(connect, tls_handshake);
     }
 
     /// Writes pending records. Must be called before each sleep.

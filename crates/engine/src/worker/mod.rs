@@ -10,6 +10,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `ahead`, `openings` | channels that are opened before the load |
 //! | `starting` | requests that are due, in batches or one by one |
 //! | `placing` | choice of a connection for a request |
 //! | `connecting` | opening a connection: TCP, then TLS |
@@ -22,6 +23,7 @@
 //! | `conversation_deadlines` | deadlines that conversations set themselves |
 //! | `ledger`, `target_tallies` | records |
 
+mod ahead;
 mod clock;
 mod config;
 mod connecting;
@@ -31,6 +33,7 @@ mod deadlines;
 mod ending;
 mod in_flight;
 mod ledger;
+mod openings;
 mod oversleep;
 mod pace;
 mod pause_detector;
@@ -46,7 +49,7 @@ use std::io;
 
 use truetail_model::driver::Driver;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_reactor::{Reactor, Readiness, ReadinessEvents as Reports, minimize_timer_slack};
+use truetail_reactor::{MonotonicClock, Reactor, Readiness, ReadinessEvents as Reports, minimize_timer_slack};
 
 use crate::connection::{LocalPorts, Phase, Token};
 use crate::control::StopRequest;
@@ -54,11 +57,13 @@ use crate::host;
 use crate::placement::Placement;
 use crate::protocol::{Events, Protocol};
 use crate::result::WorkerResult;
+use crate::start::Start;
 pub(crate) use clock::WorkerClock;
 pub(crate) use config::WorkerConfig;
 use connections::Connections;
 use in_flight::InFlight;
 pub(crate) use ledger::Ledger;
+use openings::Openings;
 pub(crate) use pause_detector::PauseDetector;
 use receiver::Receiver;
 use sleeping::{SleepSettings, Sleeper, Wait};
@@ -87,8 +92,8 @@ pub(crate) struct Worker<P: Protocol, L: Placement<P>> {
     connections: Connections<P, L>,
     in_flight: InFlight,
     receiver: Receiver,
-    /// True if no request was started since the worker last looked for answers.
-    has_polled: bool,
+    /// Channels that are opened before the load.
+    ahead: Openings,
 }
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
@@ -103,19 +108,20 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let ports = LocalPorts::new(config.share.index, config.share.workers);
         let stamps_each = config.stamped && protocol.hears_only_answers();
         let habits = SleepSettings { timing: config.timing, model: config.model, stamps_each };
+        let clock = config.start.get().map_or_else(MonotonicClock::starting_now, |start| start.clock);
         Worker {
-            clock: WorkerClock::new(config.start.clock),
+            clock: WorkerClock::new(clock),
             sleeper: Sleeper::new(habits),
             connections: Connections::new(config.destinations.len(), ports, config.most_connections),
             in_flight: InFlight::new(config.timeout),
             receiver: Receiver::new(),
+            ahead: Openings::default(),
             config,
             driver,
             ledger,
             reactor,
             protocol,
             events,
-            has_polled: false,
         }
     }
 
@@ -125,14 +131,14 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Only if the reactor itself fails.
     pub(crate) fn run(mut self) -> io::Result<WorkerResult> {
         minimize_timer_slack();
-        let cpu_before = host::thread_cpu();
-        self.config.start.clock.wait_for_origin();
-        self.clock.pauses.mark_sleeping(self.config.start.begins);
-        if self.connections.origins() > 1 {
-            // Each origin has room for the request that opens a connection.
-            self.update_cap(self.config.start.begins);
-        }
         let mut reports = Reports::with_capacity(REPORTS);
+        let Start { begins, .. } = self.await_start(&mut reports)?;
+        let cpu_before = host::thread_cpu();
+        self.clock.pauses.mark_sleeping(begins);
+        if self.connections.origins() > 1 || self.config.start.ahead.is_some() {
+            // Each origin has room for the request that opens a connection, and open channels have much more.
+            self.update_cap(begins);
+        }
         loop {
             self.handle_control();
             let next = self.start_due();
@@ -166,7 +172,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         } else {
             self.wait(reports, now, until)?
         };
-        self.has_polled = true;
+        self.sleeper.has_polled = true;
         self.receiver.begin_turn(woke);
         if self.receiver.reports_come_first {
             self.handle_reports(reports);

@@ -121,6 +121,10 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(super) fn update_cap(&mut self, now: Timestamp) {
         /// A capacity from here on means no limit.
         const UNLIMITED: u64 = 1 << 31;
+        if self.ahead.are_now() {
+            // The time is not that of the run, and nothing is due.
+            return;
+        }
         if let Some(capacity) = self.connections.capacity() {
             self.driver.set_cap((capacity < UNLIMITED).then_some(capacity), now);
         }

@@ -63,6 +63,12 @@ impl Receiver {
         }
     }
 
+    /// Forgets every instant of the clock that counted before the load. What is left to read stays.
+    pub(super) fn begin_load(&mut self) {
+        let Receiver { turn_ends, read_at, last_reads, .. } = Receiver::new();
+        (self.turn_ends, self.read_at, self.last_reads) = (turn_ends, read_at, last_reads);
+    }
+
     /// Returns true if something is left to read, or may be.
     pub(super) fn has_more(&self) -> bool {
         !self.unread.is_empty() || self.may_have_missed || self.reports_left > 0

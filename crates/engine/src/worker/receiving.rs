@@ -13,7 +13,7 @@ use crate::placement::Placement;
 use crate::protocol::{Closed, Protocol, Tag};
 
 impl<P: Protocol, L: Placement<P>> Worker<P, L> {
-    fn read_on(&mut self, token: Token) {
+    pub(super) fn read_on(&mut self, token: Token) {
         let Some(connection) = self.connections.pool.find(token) else { return };
         connection.noted.is_unread = false;
         self.read(token, true, READS_IN_A_ROW);

@@ -74,6 +74,8 @@ pub(super) struct Sleeper {
     waited_in_vain: bool,
     /// Until this instant answers wake the worker, in every timing.
     watchful_until: Timestamp,
+    /// True if no request was started since the worker last looked for answers.
+    pub(super) has_polled: bool,
 }
 
 impl Sleeper {
@@ -91,7 +93,13 @@ impl Sleeper {
             was_woken: false,
             waited_in_vain: false,
             watchful_until,
+            has_polled: false,
         }
+    }
+
+    /// Returns a sleeper with the same settings that knows of no instant.
+    pub(super) fn fresh(&self) -> Sleeper {
+        Sleeper::new(self.settings)
     }
 
     /// Returns true if requests are sent when they are due, rather than in ticks or when their user is ready.

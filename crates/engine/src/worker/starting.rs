@@ -50,7 +50,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// arrivals do not wait for it.
     fn should_poll_first(&self, now: Timestamp) -> bool {
         self.config.is_scheduled()
-            && !self.has_polled
+            && !self.sleeper.has_polled
             && !self.receiver.is_behind
             && self.connections.one_may_become_idle()
             && self.driver.can_start(now)
@@ -121,7 +121,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
 
     #[inline]
     fn begin(&mut self, start: DueRequest, now: Timestamp) {
-        self.has_polled = false;
+        self.sleeper.has_polled = false;
         self.close_left_connections();
         self.sleeper.count_start(start.arrival.intended_start);
         let asked = self.request_for(&start);

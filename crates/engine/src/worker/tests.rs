@@ -14,7 +14,6 @@ use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::record::{Cause, Metric, RecorderOptions, Snapshot, Tally};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_reactor::MonotonicClock;
 use truetail_run::{CpuTime, Timing};
 
 use super::*;
@@ -23,7 +22,7 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::placement::OneEach;
 use crate::protocol::http1::Http1;
-use crate::start::Start;
+use crate::start::SharedStart;
 use crate::target::destination::DestinationSettings;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
@@ -95,7 +94,7 @@ impl<P: Protocol, L: Placement<P>> Stage<P, L> {
         let ledger = Ledger::new(options, &one_request(), workload, Arc::default(), Arc::new(Mailbox::new(options)));
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
-            start: Start::with(MonotonicClock::starting_now()),
+            start: SharedStart::known(Start::with(MonotonicClock::starting_now())).for_worker(None),
             destinations: vec![DestinationSettings { endpoints: vec![listener.local_addr().unwrap().into()], tls }],
             requests: one_request(),
             makes_requests: false,

@@ -6,6 +6,7 @@ mod http2;
 mod http_version;
 mod messages;
 mod messages_grpc;
+mod opened_ahead;
 mod origins;
 mod outcomes;
 mod parts_of_an_answer;

@@ -16,6 +16,7 @@ use truetail_engine::{
 };
 use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
+use truetail_run::MessageBooks;
 
 /// An echo of lines that handles what it has read at once: it answers the last line first.
 struct Echo {
@@ -85,9 +86,9 @@ fn each_reply_ends_the_message_with_its_id_in_any_order() {
     assert_eq!(output.snapshot.tally.responses, MESSAGES, "{:?}", output.snapshot.causes);
     assert_eq!((right.len() as u64, echo.lines.load(Ordering::SeqCst)), (MESSAGES, MESSAGES));
     assert_eq!(echo.connections.load(Ordering::SeqCst), 4);
-    assert_eq!(output.generator.messages, Some(truetail_run::MessageBooks::default()));
+    let expected = MessageBooks { channels_opened_before: 4, ..MessageBooks::default() };
+    assert_eq!(output.generator.messages, Some(expected));
     assert_eq!(output.generator.streams, None, "streams are HTTP/2's");
-    // Only the message that opens a channel waits for it.
     assert_eq!(output.snapshot.metric(Metric::ConnectTime).count(), 4);
 }
 
@@ -144,6 +145,7 @@ fn a_welcome_that_ends_the_handshake_is_no_lost_message() {
     plan.workload.limits.connections = Some(4);
     let output = run(&plan);
     assert_eq!(output.snapshot.tally.responses, 40, "{:?}", output.snapshot.causes);
+    assert_eq!(output.generator.messages.unwrap().channels_opened_before, 4);
 }
 
 #[test]

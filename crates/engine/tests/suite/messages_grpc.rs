@@ -13,6 +13,7 @@ use truetail_engine::{
 };
 use truetail_model::record::Metric;
 use truetail_model::time::Nanos;
+use truetail_run::MessageBooks;
 
 use crate::support::messages::{Numbered, compared};
 use crate::support::raw_http2::{DATA, HEADERS, Raw, SETTINGS, Say, WINDOW_UPDATE, frame};
@@ -138,8 +139,10 @@ fn each_reply_ends_the_message_with_its_id_in_any_order() {
     assert_eq!(output.snapshot.tally.responses, MESSAGES, "{:?}", output.snapshot.causes);
     assert_eq!((right.len() as u64, echo.messages.load(Ordering::SeqCst)), (MESSAGES, MESSAGES));
     assert_eq!(echo.calls.load(Ordering::SeqCst), 4);
-    assert_eq!(output.generator.messages, Some(truetail_run::MessageBooks::default()));
+    let expected = MessageBooks { channels_opened_before: 4, ..MessageBooks::default() };
+    assert_eq!(output.generator.messages, Some(expected));
     assert_eq!(output.snapshot.metric(Metric::ConnectTime).count(), 4);
+    assert!(output.snapshot.samples.even().iter().all(|record| !record.connected));
 }
 
 #[test]

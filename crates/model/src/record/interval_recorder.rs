@@ -104,17 +104,27 @@ impl IntervalRecorder {
         self.record_cold(interval, record, n);
     }
 
+    /// Records the times of a connection that was opened before the load in the first interval.
+    pub(super) fn record_opening(&mut self, connect: Nanos, tls_handshake: Option<Nanos>) {
+        let times = [(Metric::ConnectTime, Some(connect)), (Metric::TlsHandshakeTime, tls_handshake)];
+        for (metric, time) in times.into_iter().filter_map(|(metric, time)| Some((metric, time?))) {
+            self.add_cold(0, metric, time, 1);
+        }
+    }
+
     /// Records `n` arrivals with the times of `record` in compact form, which is the only form of older intervals.
     #[inline(never)]
     fn record_cold(&mut self, interval: usize, record: &RequestRecord, n: u64) {
-        let row = self.distributions.row(interval);
-        record.times(|metric, time| {
-            let times = &mut row.metrics[metric as usize];
-            let before = times.heap_bytes();
-            times.record_n(time, n);
-            self.totals[metric as usize].add(time, n);
-            self.bytes += times.heap_bytes() - before;
-        });
+        record.times(|metric, time| self.add_cold(interval, metric, time, n));
+    }
+
+    #[inline]
+    fn add_cold(&mut self, interval: usize, metric: Metric, time: Nanos, n: u64) {
+        let times = &mut self.distributions.row(interval).metrics[metric as usize];
+        let before = times.heap_bytes();
+        times.record_n(time, n);
+        self.totals[metric as usize].add(time, n);
+        self.bytes += times.heap_bytes() - before;
     }
 
     /// Returns the interval of an instant. A newer one becomes the newest.

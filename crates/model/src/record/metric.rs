@@ -229,7 +229,7 @@ their response time is at least this",
     ConnectTime {
         name: "connect_time",
         label: "connecting",
-        description: "arrivals that opened a connection: TCP and TLS",
+        description: "arrivals that opened a connection, and channels opened before the load: TCP and TLS",
         population: Issued,
         part_of: Some(Metric::StartDelay),
         presence: Always,
@@ -286,6 +286,11 @@ their response time is at least this",
 impl Metric {
     /// Number of metrics.
     pub const COUNT: usize = Metric::ALL.len();
+
+    /// Returns true if connections that were opened before the load, for no arrival, have a value too.
+    pub const fn has_openings(self) -> bool {
+        matches!(self, Metric::ConnectTime | Metric::TlsHandshakeTime)
+    }
 
     /// Returns the name in files, such as the tag of a histogram log.
     pub const fn name(self) -> &'static str {

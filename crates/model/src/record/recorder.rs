@@ -90,6 +90,13 @@ impl Recorder {
         self.samples.offer(record);
     }
 
+    /// Records a connection that was opened before the load, for no arrival: the time that it took, and the part of it
+    /// in the TLS handshake. It counts in the first second.
+    pub fn record_opening(&mut self, connect: Nanos, tls_handshake: Option<Nanos>) {
+        seconds::begin(&mut self.seconds);
+        self.intervals.record_opening(connect, tls_handshake);
+    }
+
     /// Counts `block` as planned and never issued by `ended`. All its arrivals get the intended start in its middle.
     pub fn record_block_never_issued(&mut self, block: &ArrivalBlock, ended: Timestamp) {
         let n = block.count;

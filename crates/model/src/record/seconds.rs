@@ -62,6 +62,11 @@ fn resize(rows: &mut Vec<SecondCounts>, len: usize) {
     rows.resize(len, SecondCounts::default());
 }
 
+/// Makes sure that there is a row for the first second.
+pub(super) fn begin(rows: &mut Vec<SecondCounts>) {
+    make_room_for(rows, 0);
+}
+
 /// Counts `n` never-issued arrivals like the one of `record`.
 pub(super) fn count_unissued(rows: &mut Vec<SecondCounts>, record: &RequestRecord, n: u64) {
     let [intended, ended] = [record.intended_start, record.end].map(|instant| row_of(instant.second()));

@@ -211,6 +211,32 @@ fn the_end_of_time_can_be_recorded() {
     assert_eq!(snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), 2);
 }
 
+/// A connection that no arrival waited for has its time, and is in no arrival's books.
+#[test]
+fn a_connection_opened_before_the_load_counts_in_the_first_second() {
+    for per_second in [true, false] {
+        let measure_from = Timestamp(3_000_000_000);
+        let mut recorder = Recorder::new(RecorderOptions { measure_from, per_second, ..RecorderOptions::default() });
+        recorder.record_opening(Nanos(300), Some(Nanos(200)));
+        recorder.record_opening(Nanos(100), None);
+        let nothing_else = recorder.clone().finish(ScheduleHash::default());
+        assert_eq!((nothing_else.seconds.len(), nothing_else.tally.planned), (1, 0));
+        let arrival = Arrival { index: 0, intended_start: measure_from };
+        recorder.plan(measure_from);
+        let record = RequestRecord::new(arrival, measure_from, Timestamp(3_000_000_007), Outcome::response(200));
+        recorder.record(&record.with_start_delay(Nanos::ZERO, Some(Nanos::ZERO)));
+        let snapshot = recorder.finish(ScheduleHash::default());
+        let connecting = snapshot.metric(Metric::ConnectTime);
+        assert_eq!((connecting.count(), connecting.max(), connecting.sum_ns()), (3, Some(Nanos(300)), 400));
+        assert_eq!(snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
+        assert_eq!((snapshot.metric(Metric::StartDelay).count(), snapshot.tally.planned), (1, 1));
+        if per_second {
+            let by_second = [0, 1, 3].map(|second| snapshot.intervals.at(second).unwrap().metric(Metric::ConnectTime));
+            assert_eq!(by_second.map(|times| times.count()), [2, 0, 1]);
+        }
+    }
+}
+
 #[test]
 fn the_parts_of_a_delay_add_up_to_it() {
     let split = |total, wait, connect| {

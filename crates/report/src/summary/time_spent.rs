@@ -9,6 +9,9 @@ use crate::number;
 /// Highest share of unanswered requests. Beyond it, the means below are over different requests.
 const FEW_UNANSWERED: f64 = 0.01;
 
+/// Share of a sum that may be missing or in excess because means are rounded.
+const ROUNDING: f64 = 1e-9;
+
 /// Returns the shares of service time and of each cause of start delay in the response time. `None` if many requests
 /// got no answer, because they have a start delay and no service time.
 pub fn time_spent(findings: &Findings) -> Option<LabelledText> {
@@ -34,7 +37,15 @@ pub fn start_delay(findings: &Findings) -> Option<LabelledText> {
 /// Returns each cause of start delay with its total time, ns.
 fn delays(findings: &Findings) -> Vec<(&'static str, f64)> {
     let causes = Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == Some(Metric::StartDelay));
-    causes.map(|metric| (metric.definition().label, total_of(&findings.metrics[metric]))).collect()
+    let (opening, others): (Vec<_>, Vec<_>) = causes.partition(|metric| metric.has_openings());
+    let total = |metric: Metric| total_of(&findings.metrics[metric]);
+    let whole = total(Metric::StartDelay);
+    let left = whole - others.iter().map(|metric| total(*metric)).sum::<f64>();
+    // Channels that were opened before the load delayed no request.
+    let left = if left > whole * ROUNDING { left } else { 0.0 };
+    let others = others.into_iter().map(|metric| (metric, total(metric)));
+    let all = others.chain(opening.into_iter().map(|metric| (metric, total(metric).min(left))));
+    all.map(|(metric, time)| (metric.definition().label, time)).collect()
 }
 
 fn total_of(distribution: &Distribution) -> f64 {

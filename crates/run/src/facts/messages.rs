@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use truetail_model::record::Cause;
+
+use super::session_books::is_zero;
 
 /// Requested protocol of the messages.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -28,6 +31,15 @@ pub struct MessageBooks {
     pub error_replies: u64,
     /// Channels that ended before the run did.
     pub channels_lost: u64,
+    /// Channels that were opened before the load. Their connect times belong to no message.
+    #[serde(default)]
+    pub channels_opened_before: u64,
+    /// Channels that could not be opened before the load, by cause. Messages opened them later.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels_failed_before: BTreeMap<Cause, u64>,
+    /// Channels that were not open in time for the load, so that messages opened them later.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub channels_late: u64,
     /// Channels that the peer closed, by its code of WebSocket; 1005 if it gave none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub close_codes: BTreeMap<u16, u64>,
@@ -43,6 +55,20 @@ impl MessageBooks {
         MessageBooks { channels_lost: self.channels_lost.saturating_add(channels_lost), ..self }
     }
 
+    /// Returns a note about channels that were not open when the load began; `None` if all were that should be.
+    pub fn note_about_channels(&self) -> Option<String> {
+        let failed = self.channels_failed_before.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        let missing = failed.saturating_add(self.channels_late);
+        let all = missing.saturating_add(self.channels_opened_before);
+        let causes = self.channels_failed_before.iter().map(|(cause, count)| (*count, cause.describe()));
+        let late = (self.channels_late, "not open in time");
+        let why: Vec<_> = causes.chain([late].into_iter().filter(|(count, _)| *count > 0)).collect();
+        let why = why.iter().map(|(count, why)| format!("{count}× {why}")).collect::<Vec<_>>().join(", ");
+        (missing > 0).then(|| {
+            format!("{missing} of {all} channels were not open when the load began ({why}); messages had to open them")
+        })
+    }
+
     /// Adds the books of another worker or machine. Sums saturate, since files may hold any numbers.
     #[must_use]
     pub fn merged_with(self, other: MessageBooks) -> MessageBooks {
@@ -53,6 +79,9 @@ impl MessageBooks {
             late: self.late.saturating_add(other.late),
             error_replies: self.error_replies.saturating_add(other.error_replies),
             channels_lost: self.channels_lost.saturating_add(other.channels_lost),
+            channels_opened_before: self.channels_opened_before.saturating_add(other.channels_opened_before),
+            channels_failed_before: added(self.channels_failed_before, other.channels_failed_before),
+            channels_late: self.channels_late.saturating_add(other.channels_late),
             close_codes: added(self.close_codes, other.close_codes),
             call_statuses: added(self.call_statuses, other.call_statuses),
         }

@@ -287,7 +287,7 @@ service_time       answered arrivals: end - actual start
 start_delay        issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting
 generator_lag      its part that the generator itself caused
 connection_wait    its part spent waiting for the cap on connections
-connect_time       arrivals that opened a connection: TCP and TLS
+connect_time       arrivals that opened a connection, and channels opened before the load: TCP and TLS
 tls_handshake_time its part from the TCP connection to the end of the TLS handshake
 read_lag           answers: from their arrival in this host, where the other times end, to being read
 error_status_time  the part of response_time with a status of 400 and above; one line for the whole run

@@ -75,14 +75,19 @@ pub(super) const fn has_each(metric: Metric) -> bool {
     }
 }
 
-/// Checks that a distribution holds no more arrivals than the tally, and exactly as many if each has a value.
+/// Checks that a distribution holds no more arrivals than the tally, and exactly as many if each has a value. Channels
+/// that were opened before the load belong to no arrival.
 fn check_count(metric: Metric, run_file: &RunFile) -> Result<(), String> {
     let (kind, arrivals) = population(metric, &run_file.tally);
+    let opened_before = run_file.messages.as_ref().filter(|_| metric.has_openings());
+    let opened_before = opened_before.map_or(0, |messages| messages.channels_opened_before);
     let recorded = run_file.recorded.exact.get(metric.name()).map_or(0, |exact| exact.count);
     // Of a request in flight at a checkpoint, only its waiting time is known.
     let is_known_later = run_file.checkpoint.is_some() && metric.definition().population == MetricPopulation::Issued;
     let unknown = if is_known_later { run_file.tally.in_flight_at_end } else { 0 };
-    if recorded > arrivals || (has_each(metric) && recorded.saturating_add(unknown) < arrivals) {
+    if recorded > arrivals.saturating_add(opened_before)
+        || (has_each(metric) && recorded.saturating_add(unknown) < arrivals)
+    {
         return Err(format!(
             "its tally says that {arrivals} arrivals were {kind}, but recorded.exact.{} counts {recorded}",
             metric.name()

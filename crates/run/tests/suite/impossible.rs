@@ -219,8 +219,8 @@ fn a_run_file_that_no_run_writes_is_refused() {
         ),
         (
             "/recorded/exact/connect_time/count",
-            json!(2001),
-            "2000 arrivals were issued, but recorded.exact.connect_time counts 2001",
+            json!(2009),
+            "2000 arrivals were issued, but recorded.exact.connect_time counts 2009",
         ),
         ("/recorded/exact/response_time/max_ns", json!(u64::MAX), "its recorded.exact.response_time.max_ns is 1844"),
         ("/recorded/exact/response_time@1/count", json!(u64::MAX), "its recorded.exact.response_time@1 counts 1844"),

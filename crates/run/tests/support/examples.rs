@@ -1,6 +1,6 @@
 //! Facts and findings with every field in use.
 
-use truetail_model::record::{Metric, Snapshot};
+use truetail_model::record::{Cause, Metric, Snapshot};
 use truetail_model::time::Nanos;
 use truetail_model::trace::TraceFormat;
 use truetail_model::workload::LoadModelKind;
@@ -279,6 +279,9 @@ pub fn generator() -> GeneratorStats {
             late: 4,
             error_replies: 5,
             channels_lost: 6,
+            channels_opened_before: 8,
+            channels_failed_before: [(Cause::Refused, 1)].into_iter().collect(),
+            channels_late: 2,
             close_codes: [(1001, 7)].into_iter().collect(),
             call_statuses: [("UNAVAILABLE".to_owned(), 2)].into_iter().collect(),
         }),

@@ -11,9 +11,13 @@ fn observed(see: impl FnOnce(&mut PushObserver)) -> StreamFacts {
 }
 
 fn observed_with(stamps: Option<StampBooks>, see: impl FnOnce(&mut PushObserver)) -> StreamFacts {
+    observed_from(1_000, stamps, see)
+}
+
+fn observed_from(measure_from: u64, stamps: Option<StampBooks>, see: impl FnOnce(&mut PushObserver)) -> StreamFacts {
     let options = StreamOptions { stall: Some(STALL), stamps, ..StreamOptions::new(StreamKind::Pushes) };
     let all = Arc::new(Mutex::new(CombinedResults::new(&options)));
-    let mut observer = PushObserver::new(options, Timestamp(1_000), Arc::clone(&all));
+    let mut observer = PushObserver::new(options, Timestamp(measure_from), Arc::clone(&all));
     see(&mut observer);
     let facts = all.lock().unwrap().facts.clone();
     let detail = facts.detail.as_ref().unwrap();
@@ -110,6 +114,34 @@ fn the_warm_up_and_what_it_cuts_are_left_out() {
     assert_eq!((facts.events, facts.stalls, facts.bytes), (2, 0, Some(6)));
     assert_eq!(only(&facts, StreamTime::FirstEvent), (1, Some(Nanos(40))));
     assert_eq!(only(&facts, StreamTime::EventGap), (1, Some(Nanos(10))));
+}
+
+/// Channels that were opened before the load, on another clock.
+#[test]
+fn what_came_before_the_load_is_left_out() {
+    for measure_from in [0, 1_000] {
+        let facts = observed_from(measure_from, None, |observer| {
+            observer.begin_channel(1, Timestamp(5_000_000));
+            observer.begin_channel(2, Timestamp(5_000_000));
+            push(observer, 1, 5_000_500);
+            push(observer, 2, 5_000_900);
+            observer.end_channel(2, true);
+            // The rest of it comes in the load.
+            observer.arrive(Timestamp(5_001_000));
+            observer.push_part(1, b"a");
+            observer.begin_load();
+            observer.arrive(Timestamp(1_030));
+            observer.push_part(1, b"bc");
+            observer.end_push(1);
+            push(observer, 1, 1_050);
+            observer.finish(Timestamp(1_060));
+        });
+        assert_eq!(facts.tally, StreamTally { planned: 1, complete: 1, ..StreamTally::default() });
+        assert_eq!((facts.events, facts.bytes), (2, Some(2 + 3)));
+        assert_eq!(only(&facts, StreamTime::FirstEvent), (1, Some(Nanos(1_030 - measure_from))));
+        assert_eq!(only(&facts, StreamTime::EventGap), (1, Some(Nanos(20))));
+        assert_eq!(facts.listened_ns, Some(1_060 - measure_from));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::opaque::Opaque;
+use crate::protocol::http2::content_of;
 
 /// JSON forms of the messages of a channel.
 pub trait JsonForms: Send + Sync {
@@ -20,6 +21,11 @@ impl Forms {
     /// Creates them.
     pub fn new(forms: impl JsonForms + 'static) -> Forms {
         Forms(Opaque(Arc::new(forms)))
+    }
+
+    /// Returns the JSON of a message as it was received, with its prefix; `None` without one.
+    pub fn of_received(&self, received: &[u8]) -> Option<String> {
+        self.of_reply(content_of(received))
     }
 
     pub(super) fn of_message(&self, message: &[u8]) -> Option<String> {
