@@ -161,7 +161,8 @@ image() {
     local root=$work/image-root layout=$work/image created image oci_arch
     case $arch in x86_64) oci_arch=amd64 ;; aarch64) oci_arch=arm64 ;; *) oci_arch=$arch ;; esac
     created=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
-    image=$layout:$version
+    # With this name `podman load` has truetail:VERSION.
+    image=$layout:truetail:$version
     install -d "$root/etc/ssl/certs"
     install -m 755 "$1/bin/truetail" "$root/truetail"
     install -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs"

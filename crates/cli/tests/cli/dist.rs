@@ -114,7 +114,7 @@ fn the_package_for_fedora_and_the_image_have_the_binary_and_the_same_bytes_twice
     let layout = dir.path().join("layout");
     fs::create_dir(&layout).expect("a folder");
     said("tar", &["-xf", &text(image), "-C", &text(&layout)]);
-    let name = format!("{}:{}", text(&layout), env!("CARGO_PKG_VERSION"));
+    let name = format!("{}:truetail:{}", text(&layout), env!("CARGO_PKG_VERSION"));
     let bundle = dir.path().join("bundle");
     said("umoci", &["unpack", "--rootless", "--image", &name, &text(&bundle)]);
     let inside = bundle.join("rootfs");
