@@ -5,20 +5,24 @@
 use libfuzzer_sys::fuzz_target;
 use truetail_flow::Flow;
 use truetail_import::ways::{
-    AccessLogOptions, HarOptions, LoadFiles, Placement, flow_of_har, load_of_jmx, load_of_k6, read_access_log,
+    AccessLogOptions, ConversationOptions, HarOptions, LoadFiles, Placement, flow_of_har, load_of_conversations,
+    load_of_jmx, load_of_k6, read_access_log,
 };
 use truetail_requests::{Location, RecordedRequest, TargetSpec, parse_replay, write_replay};
 
 fuzz_target!(|input: &[u8]| {
     let Some((kind, bytes)) = input.split_first() else { return };
-    match kind % 5 {
+    match kind % 6 {
         0 => access_log(bytes),
         1 => archive(bytes),
         2 => drop(load_of_k6(bytes, "a.js").map(flows)),
         3 => drop(load_of_jmx(bytes, "a.jmx").map(flows)),
+        4 => drop(load_of_conversations(bytes, "a.json", CONVERSATIONS).map(flows)),
         _ => replay(bytes),
     }
 });
+
+const CONVERSATIONS: ConversationOptions<'static> = ConversationOptions { turns: 3, think: Some("1s") };
 
 fn access_log(mut bytes: &[u8]) {
     let lines = bytes.len();
