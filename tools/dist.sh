@@ -38,7 +38,7 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 cargo=${CARGO:-cargo}
 # Panics name their source files. Here they are the same on every machine.
-export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/truetail --remap-path-prefix=$(rustc --print sysroot)=/rust ${RUSTFLAGS:-}"
+[ -n "$binary" ] || export RUSTFLAGS="--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo --remap-path-prefix=$PWD=/truetail --remap-path-prefix=$(rustc --print sysroot)=/rust ${RUSTFLAGS:-}"
 
 build() {
     if [ "$system" = linux ]; then
@@ -209,18 +209,25 @@ sums() {
 
 umask 022
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+# Each of these is slow, and for long uses one processor only.
+beside=()
+end() {
+    for job in ${beside[@]+"${beside[@]}"}; do kill -- "-$job" 2>/dev/null || :; done
+    rm -rf "$work"
+}
+trap end EXIT
 rm -rf "$out" && mkdir -p "$out"
 out=$(cd "$out" && pwd)
 name=truetail-$version-$system-$arch
-# Each of these is slow, and for long uses one processor only.
-beside=()
+# Jobs have process groups of their own, so that all of one can be ended.
+set -m
 if [ $wheel = yes ]; then
     make_if maturin "the Python package" wheel & beside+=($!)
 fi
 if [ $lists = yes ]; then
     lists & beside+=($!)
 fi
+set +m
 [ -n "$binary" ] || build
 contents "$work/$name"
 archive "$work" "$name"

@@ -159,7 +159,8 @@ install_grpc_node() {
 # Without optimisation it is quick enough for tests.
 install_grpc_tonic() {
     local source="$tests/grpc/tonic" home="$folder/grpc-tonic"
-    if diff -r "$source" "$home/tonic" >/dev/null 2>&1 && cmp -s "$tests/grpc/truth.proto" "$home/truth.proto"; then return; fi
+    if diff -r "$source" "$home/tonic" >/dev/null 2>&1 && cmp -s "$tests/grpc/truth.proto" "$home/truth.proto" &&
+        [[ -x "$folder/bin/truetail-grpc-tonic" ]]; then return; fi
     needs cargo "Rust, 1.88 or later" 1.88 cargo --version
     rm -rf "$home" && mkdir -p "$home"
     cp "$tests/grpc/truth.proto" "$home/"

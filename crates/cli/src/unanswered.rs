@@ -13,7 +13,7 @@ pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> CliErr
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::InHttp2Only { .. } => "add --http2",
         // Not every server says in TLS what it misses.
-        PreflightError::NoAnswer { cause: Cause::ClosedBeforeAnswer, .. } if target.uses_tls() => {
+        PreflightError::NoAnswer { cause: Cause::ClosedBeforeAnswer | Cause::ResetByPeer, .. } if target.uses_tls() => {
             "if the server asks for a certificate, send one with --cert FILE --key FILE; --no-preflight sends the load all \
              the same"
         }

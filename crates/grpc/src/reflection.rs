@@ -128,10 +128,13 @@ impl Reflection {
             let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
             let (message, after) = after.split_at_checked(length).ok_or_else(|| broken("an answer is cut off"))?;
             // Some servers compress although nobody asked for it.
-            let message = match prefix[0] {
-                0 => Cow::Borrowed(message),
-                _ => Cow::Owned(inflated(message).ok_or_else(|| broken("an answer is compressed, and not with gzip"))?),
-            };
+            let message =
+                match prefix[0] {
+                    0 => Cow::Borrowed(message),
+                    _ => Cow::Owned(inflated(message).ok_or_else(|| {
+                        broken("an answer is compressed and cannot be unpacked (gzip, at most 4 MiB)")
+                    })?),
+                };
             let answer = ServerReflectionResponse::decode(&*message).map_err(|error| broken(&error.to_string()))?;
             self.take_answer(answer.answer.ok_or_else(|| broken("an answer is empty"))?)?;
             rest = after;

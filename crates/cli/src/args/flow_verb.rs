@@ -234,9 +234,10 @@ fn instant(text: &str) -> Result<u64, String> {
 
 /// Write recorded conversations with a language model as a flow with a truetail.toml
 ///
-/// Reads ShareGPT, and messages of OpenAI's API, also in requests of its batches: a JSON list, or an object a line.
-/// Each session of the flow is a conversation: it asks what the user asked, turn by turn, and sends back what the
-/// model answers in this run. Recorded answers are left out. Conversations with tools are left out and counted.
+/// Reads ShareGPT, and messages of OpenAI's API, also in requests of its batches: a JSON list, or one object per
+/// line, also compressed with gzip. Each session of the flow is a conversation: it asks what the user asked, turn by
+/// turn, and sends back what the model answers in this run. Recorded answers are left out. Conversations with tools
+/// are left out and counted.
 #[derive(Args, Debug)]
 #[command(before_help = CONVERSATIONS_EXAMPLE)]
 pub(crate) struct FromConversationsArgs {

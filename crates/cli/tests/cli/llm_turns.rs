@@ -178,7 +178,7 @@ fn recorded_conversations_are_sent_with_the_answers_of_this_run() {
     };
     dir.file("chats.json", &json!([conversation(1), conversation(2), conversation(3)]).to_string());
     let made = dir.truetail(&["flow", "from-conversations", "chats.json", "--out", "chat", "--delay", "1ms"]);
-    assert!(made.code == Some(0) && made.stderr.contains("3 conversations of 2.0 turns"), "{made:?}");
+    assert!(made.code == Some(0) && made.stderr.contains("3 conversations of 2.0 turns on average"), "{made:?}");
     let flow = std::fs::read_to_string(dir.path().join("chat/conversations.hurl")).expect("a flow");
     let more =
         "-r 120 -d 100ms --out a --data-from chat/conversations.jsonl --variable model=m --variable max_tokens=9";

@@ -164,6 +164,25 @@ fn pushes_before_the_load_are_counted_and_in_no_stream() {
     assert_eq!((&stream["tally"]["planned"], &stream["tally"]["complete"]), (&2.into(), &2.into()), "{stream}");
 }
 
+/// Nothing is awaited, so the stream of each channel begins with the load, even on one that carries no message.
+#[test]
+fn a_subscription_that_awaits_nothing_is_measured_from_the_load_on() {
+    let place = serve_each(|socket| {
+        BufReader::new(socket).lines().map_while(Result::ok).for_each(drop);
+        Some(())
+    });
+    let dir = TestDir::new();
+    let subscribe = dir.file("ticks.txt", "send subscribe\n");
+    let url = format!("tcp://{place}");
+    let load = ["run", &url, "-r", "10", "-n", "2", "-c", "3", "--framing", "line", "--data", "ping", "--quiet"];
+    let more = ["--match", "none", "--subscribe", subscribe, "--out", "run"];
+    let output = dir.truetail(&[&load[..], &more].concat());
+    let run = assert_complete(&dir.path().join("run"));
+    output.assert_code(&run, 0);
+    let books = &run["stream"]["tally"];
+    assert_eq!((&books["planned"], &books["complete"]), (&3.into(), &3.into()), "{run}");
+}
+
 #[test]
 fn ab_compares_pushes() {
     let [a, b] = [Feed::start(false), Feed::start(false)];

@@ -90,6 +90,11 @@ pub(crate) trait Conversation<P>: Debug {
     /// [`Conversation::has_room`]. Returns the key of the request, for [`Conversation::cancel`].
     fn begin(&mut self, protocol: &P, begins: Beginning, events: &mut Events) -> u32;
 
+    /// Called once, when the connection is open at `now`, before its first request.
+    fn opened(&mut self, now: Timestamp, events: &mut Events) {
+        let _ = (now, events);
+    }
+
     fn output<'a>(&'a self, protocol: &'a P) -> &'a [u8];
 
     /// Records that one call of the transport, which began at `now`, took the first `count` bytes of the output. Also

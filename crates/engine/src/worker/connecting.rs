@@ -182,6 +182,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let slot = token.slot();
         let since = self.clock.since(now);
         let opener = self.connections.mark_open(slot);
+        self.connections.pool.get(slot).conversation.opened(now, &mut self.events);
         let began = match opener {
             Opener::Request(tag) => self.in_flight.get(tag).began,
             Opener::Load(began) => began,

@@ -163,8 +163,12 @@ pub(crate) fn typed(text: &str) -> Value {
     }
 }
 
-/// Returns the reason why a text is no think time, such as `2s`, `exponential 2s` or `uniform 1s..3s`.
+/// Returns the reason why a text is no think time with a unit, such as `2s`, `exponential 2s` or `uniform 1s..3s`.
 pub fn problem_of_delay(text: &str) -> Option<String> {
+    let has_no_unit = |part: &str| part.parse::<f64>().is_ok();
+    if text.split("..").flat_map(str::split_whitespace).any(has_no_unit) || text.contains(char::is_control) {
+        return Some(format!("'{}' is no time; write a number and a unit, such as 5s", shortened(text)));
+    }
     delay(text).err()
 }
 

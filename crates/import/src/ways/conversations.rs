@@ -2,8 +2,10 @@
 //! back what the model answers now.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::Deserializer;
+use serde::de::{SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use crate::ImportError;
@@ -12,6 +14,8 @@ use crate::whole::file::place_of;
 
 /// Limit on the turns of a conversation that are taken.
 pub const MAX_TURNS: usize = 64;
+/// Limit on the bytes of the rows.
+const MAX_ROWS: usize = 256 << 20;
 const FLOW: &str = "conversations.hurl";
 const ROWS: &str = "conversations.jsonl";
 
@@ -25,10 +29,10 @@ pub struct ConversationOptions<'a> {
 }
 
 /// Makes a flow with its rows and a truetail.toml from conversations: ShareGPT, or messages of OpenAI's API, also in
-/// requests of its batches; as a JSON list, or an object a line.
+/// requests of its batches; as a JSON list, or one object per line.
 ///
 /// # Errors
-/// [`ImportError`], if it is not JSON of this kind, or has no message of a user.
+/// [`ImportError`], if it is not JSON, has no conversation that can be sent, or makes rows of more than 256 MiB.
 pub fn load_of_conversations(
     bytes: &[u8],
     name: &str,
@@ -36,48 +40,46 @@ pub fn load_of_conversations(
 ) -> Result<LoadFiles, ImportError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut made = Made { most: options.turns.clamp(1, MAX_TURNS), ..Made::default() };
-    each(bytes, &mut |recorded| made.take(recorded))?;
+    let read = each(bytes, &mut made);
+    read.map_err(|(at, error)| {
+        let form = "write ShareGPT's \"conversations\" or \"messages\", as a JSON list or one object per line";
+        ImportError::content(place_of(bytes, at), format!("these are no conversations: {error}; {form}"))
+    })?;
+    let wrong = |what: String| ImportError::content(place_of(bytes, 0), what);
     if made.rows.is_empty() {
         let causes = made.left_out().unwrap_or_else(|| "it has none".to_owned());
-        let what = format!("no conversation of it can be sent: {causes}");
-        return Err(ImportError::content(place_of(bytes, 0), what));
+        return Err(wrong(format!("no conversation of it can be sent: {causes}")));
     }
-    Ok(made.files(name, options.think))
+    made.files(name, options.think).map_err(wrong)
 }
 
-/// A conversation in one of the forms that are read.
-#[derive(Deserialize)]
-struct Recorded {
-    conversations: Option<Vec<Message>>,
-    messages: Option<Vec<Message>>,
-    /// A request of a batch.
-    body: Option<Box<Recorded>>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    #[serde(alias = "from")]
-    role: String,
-    #[serde(alias = "value", default)]
-    content: Value,
-}
-
-/// Calls `take` with each conversation of a list, or of an object in each line.
-fn each(bytes: &[u8], take: &mut dyn FnMut(Recorded)) -> Result<(), ImportError> {
-    const FORMS: &str = "write ShareGPT's \"conversations\" or \"messages\", as a JSON list or an object in each line";
-    let wrong = |at: usize, error: &serde_json::Error| {
-        ImportError::content(place_of(bytes, at), format!("these are no conversations: {error}; {FORMS}"))
-    };
+/// Takes each conversation of a list, or of an object in each line. An error has its place in `bytes`.
+fn each(bytes: &[u8], made: &mut Made) -> Result<(), (usize, serde_json::Error)> {
     if bytes.trim_ascii_start().starts_with(b"[") {
-        let all: Vec<Recorded> = serde_json::from_slice(bytes).map_err(|error| wrong(0, &error))?;
-        all.into_iter().for_each(take);
-        return Ok(());
+        let mut list = serde_json::Deserializer::from_slice(bytes);
+        return list.deserialize_seq(made).and_then(|()| list.end()).map_err(|error| (0, error));
     }
     let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter();
     while let Some(recorded) = stream.next() {
-        take(recorded.map_err(|error| wrong(stream.byte_offset(), &error))?);
+        made.take(recorded.map_err(|error| (stream.byte_offset(), error))?);
     }
     Ok(())
+}
+
+/// One after the other, because a list may be large.
+impl<'de> Visitor<'de> for &mut Made {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of conversations")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(recorded) = list.next_element()? {
+            self.take(recorded);
+        }
+        Ok(())
+    }
 }
 
 /// Who speaks.
@@ -108,10 +110,10 @@ struct Made {
 }
 
 impl Made {
-    fn take(&mut self, recorded: Recorded) {
-        let inner = recorded.body.map_or((None, None), |body| (body.conversations, body.messages));
-        let messages = recorded.conversations.or(recorded.messages).or(inner.0).or(inner.1);
-        match messages.map_or(Err("without messages"), turns) {
+    fn take(&mut self, recorded: Value) {
+        let lists = [&recorded, &recorded["body"]].map(|of| ["conversations", "messages"].map(|name| &of[name]));
+        let messages = lists.into_iter().flatten().filter_map(Value::as_array).find(|list| !list.is_empty());
+        match messages.map_or(Err("without messages"), |messages| turns(messages)) {
             Ok(mut turns) => {
                 self.cut += u64::from(turns.len() > self.most);
                 turns.truncate(self.most);
@@ -126,62 +128,72 @@ impl Made {
         (!causes.is_empty()).then(|| causes.join(", "))
     }
 
-    fn files(self, name: &str, think: Option<&str>) -> LoadFiles {
+    fn files(self, name: &str, think: Option<&str>) -> Result<LoadFiles, String> {
         let longest = self.rows.iter().map(Vec::len).max().unwrap_or(1);
         let all: usize = self.rows.iter().map(Vec::len).sum();
         let mean = all as f64 / self.rows.len() as f64;
         let mut notes = vec![format!(
-            "{} of {mean:.1} turns in the mean, {longest} at most; recorded answers are left out: each turn sends what the \
+            "{} of {mean:.1} turns on average, {longest} at most; recorded answers are left out: each turn sends what the \
              model said in this run",
             counted(self.rows.len() as u64, "conversation")
         )];
-        if self.cut > 0 {
-            notes.push(format!("{} longer, and cut there", counted(self.cut, "conversation")));
+        match self.cut {
+            0 => {}
+            1 => notes.push("1 conversation was longer and was cut there".to_owned()),
+            cut => notes.push(format!("{cut} conversations were longer and were cut there")),
         }
         notes.extend(self.left_out().map(|causes| format!("left out: {causes}")));
         notes.push("set host, model and max_tokens in truetail.toml, and choose a rate".to_owned());
-        let rows: String = self.rows.iter().map(|turns| row(turns, longest) + "\n").collect();
+        let mut rows = String::new();
+        for turns in &self.rows {
+            rows += &(row(turns, longest) + "\n");
+            if rows.len() > MAX_ROWS {
+                let limit = MAX_ROWS >> 20;
+                return Err(format!(
+                    "its rows take more than {limit} MiB, the limit; take fewer of them, or fewer --turns"
+                ));
+            }
+        }
         let files = vec![
             (FLOW.to_owned(), flow(longest, think)),
             (ROWS.to_owned(), rows),
             ("truetail.toml".to_owned(), toml(name)),
         ];
-        LoadFiles { files, notes }
+        Ok(LoadFiles { files, notes })
     }
 }
 
-/// Returns the messages that each turn adds, as JSON without the brackets of a list: all up to that of the user. An
-/// answer belongs to the turn only if it came before the first message of a user, because the model gives the others.
-fn turns(messages: Vec<Message>) -> Result<Vec<String>, &'static str> {
+/// Returns the messages that each turn adds, as JSON without the brackets of a list: all that came before the model
+/// answered. An answer belongs to a turn only if it came before the first question, because the model gives the others.
+fn turns(messages: &[Value]) -> Result<Vec<String>, &'static str> {
     let mut turns: Vec<Vec<Value>> = Vec::new();
-    let mut next: Vec<Value> = Vec::new();
+    let mut before: Vec<Value> = Vec::new();
     let mut is_answered = true;
     for message in messages {
-        let has_content = match &message.content {
-            Value::String(text) => !text.is_empty(),
-            Value::Array(parts) => !parts.is_empty(),
-            _ => false,
-        };
-        let Some(speaker) = Speaker::of(&message.role) else { return Err("with a tool or an unknown role") };
-        if !has_content {
-            return Err("with an empty message");
+        let text = |name: &str| message[name].as_str();
+        let speaker = text("role").or(text("from")).and_then(Speaker::of).ok_or("with a tool or an unknown role")?;
+        if ["tool_calls", "function_call"].iter().any(|name| !message[name].is_null()) {
+            return Err("with a tool or an unknown role");
         }
-        let of = |role: &str| json!({"role": role, "content": message.content});
+        let content = if message["content"].is_null() { &message["value"] } else { &message["content"] };
+        match content {
+            Value::String(text) if !text.is_empty() => {}
+            Value::Array(parts) if !parts.is_empty() => {}
+            _ => return Err("with an empty message"),
+        }
+        let of = |role: &str| json!({"role": role, "content": content});
         match speaker {
-            Speaker::System => next.push(of("system")),
-            Speaker::Model if turns.is_empty() => next.push(of("assistant")),
+            Speaker::Model if turns.is_empty() => before.push(of("assistant")),
             Speaker::Model => is_answered = true,
-            // Two messages in a row are one turn.
-            Speaker::User if !is_answered => {
-                let last = turns.last_mut().expect("an unanswered turn");
-                last.append(&mut next);
-                last.push(of("user"));
-            }
-            Speaker::User => {
-                next.push(of("user"));
-                turns.push(std::mem::take(&mut next));
+            Speaker::System if is_answered => before.push(of("system")),
+            Speaker::User if is_answered => {
+                before.push(of("user"));
+                turns.push(std::mem::take(&mut before));
                 is_answered = false;
             }
+            // What follows a question before its answer belongs to the same turn.
+            Speaker::System => turns.last_mut().expect("an unanswered turn").push(of("system")),
+            Speaker::User => turns.last_mut().expect("an unanswered turn").push(of("user")),
         }
     }
     if turns.is_empty() {
@@ -268,7 +280,7 @@ mod tests {
             let load = of(text, 8).unwrap();
             assert_eq!(file(&load, ROWS), rows);
             assert!(
-                load.notes[0].starts_with("2 conversations of 1.5 turns in the mean, 2 at most"),
+                load.notes[0].starts_with("2 conversations of 1.5 turns on average, 2 at most"),
                 "{:?}",
                 load.notes
             );
@@ -279,14 +291,15 @@ mod tests {
     #[test]
     fn a_turn_has_all_that_comes_before_its_answer() {
         let text = r#"{"messages": [{"role": "system", "content": "s"}, {"role": "assistant", "content": "hello"}, {"role": "user", "content": "a"},
-            {"role": "user", "content": [{"type": "text", "text": "b"}]}, {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}]}"#;
+            {"role": "system", "content": "t"}, {"role": "user", "from": "web", "content": [{"type": "text", "text": "b"}]},
+            {"role": "assistant", "content": "c"}, {"role": "user", "content": "d"}], "conversations": []}"#;
         let load = of(text, 8).unwrap();
         let row: BTreeMap<String, String> = serde_json::from_str(file(&load, ROWS).trim()).unwrap();
         let roles = |turn: &str| {
             let list: Vec<Value> = serde_json::from_str(&format!("[{}]", row[turn])).unwrap();
             list.iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
-        assert_eq!(roles("turn_1"), ["system", "assistant", "user", "user"]);
+        assert_eq!(roles("turn_1"), ["system", "assistant", "user", "system", "user"]);
         assert_eq!(roles("turn_2"), ["user"]);
     }
 
@@ -296,19 +309,23 @@ mod tests {
             {"messages": [{"role": "user", "content": ""}]}
             {"messages": [{"role": "assistant", "content": "b"}]}
             {"prompt": "x"}
+            {"messages": [{"role": "assistant", "content": null, "tool_calls": [{}]}]}
+            {"messages": [{"from": "human"}, 3]}
+            {"body": "text", "messages": "text"}
+            {"messages": [{"content": "a"}]}
             {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]}"#;
         let load = of(text, 1).unwrap();
-        assert_eq!(load.notes[1], "1 conversation longer, and cut there");
+        assert_eq!(load.notes[1], "1 conversation was longer and was cut there");
         assert_eq!(
             load.notes[2],
-            "left out: 1 with a tool or an unknown role, 1 with an empty message, 1 without a message of a user, 1 without \
+            "left out: 3 with a tool or an unknown role, 2 with an empty message, 1 without a message of a user, 2 without \
              messages"
         );
         assert!(!file(&load, FLOW).contains("turn_2"));
         for (text, wanted) in [
             ("{", "line 1: these are no conversations"),
-            ("[3]", "line 1: these are no conversations"),
-            ("{\"messages\": []}\n{\"messages\": 3}", "these are no conversations"),
+            ("[3, {]", "line 1: these are no conversations"),
+            ("[3]", "no conversation of it can be sent: 1 without messages"),
             ("[]", "no conversation of it can be sent: it has none"),
             ("{\"prompt\": 3}", "no conversation of it can be sent: 1 without messages"),
         ] {

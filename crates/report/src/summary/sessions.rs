@@ -26,7 +26,8 @@ pub fn sessions(run: &Run) -> Vec<LabelledText> {
     }
     lines.extend(sessions.steps.iter().filter(|step| step.ended() > 0).map(|step| ("", ended_at(step))));
     let issued: u64 = sessions.steps.iter().map(|step| step.reached + step.further()).sum();
-    let planned = sessions.steps_per_session() as u64;
+    let differ = sessions.steps.iter().any(|step| step.not_reached.not_asked > 0);
+    let planned = if differ { 0 } else { sessions.steps_per_session() as u64 };
     let requests = planned.max(issued / sessions.tally.begun.max(1));
     if requests >= LIKE_A_CLOSED_LOOP {
         lines.push(("", format!("with {requests} requests a session, the load behaves like a closed loop")));

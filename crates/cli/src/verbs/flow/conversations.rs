@@ -15,10 +15,10 @@ pub(super) fn from_conversations(args: &FromConversationsArgs) -> Result<ExitCod
     if let Some(problem) = args.delay.as_deref().and_then(truetail_flow::problem_of_delay) {
         return Err(usage_error(format!("--delay: {problem}")));
     }
-    let bytes = input::bytes(&args.file)?;
+    let text = input::recording(&args.file)?;
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
     let options = ConversationOptions { turns: args.turns.into(), think: args.delay.as_deref() };
-    let load = load_of_conversations(&bytes, &name, options)
+    let load = load_of_conversations(text.as_bytes(), &name, options)
         .map_err(|error| runtime_error(format!("cannot make a load of '{}': {error}", args.file.display())))?;
     deliver_files(&load, &args.out)
 }

@@ -264,9 +264,8 @@ impl Channel {
 
 impl Conversation<Messages> for Channel {
     #[inline]
-    fn begin(&mut self, protocol: &Messages, begins: Beginning, events: &mut Events) -> u32 {
+    fn begin(&mut self, protocol: &Messages, begins: Beginning, _: &mut Events) -> u32 {
         let Beginning { tag, request, arrival, now } = begins;
-        self.inbox.begin_pushes(now, events);
         let mut made = RequestParts::default();
         let message = match &protocol.requests {
             Source::MadeInRun(messages) => messages.view(request).body(),
@@ -284,6 +283,11 @@ impl Conversation<Messages> for Channel {
         let key = options.key_of_message(compared);
         self.feed_call(now);
         self.inbox.push(tag, starts, is_measured, key)
+    }
+
+    /// An opening in which nothing is awaited has been complete from the beginning.
+    fn opened(&mut self, now: Timestamp, events: &mut Events) {
+        self.inbox.begin_pushes(now, events);
     }
 
     fn output<'a>(&'a self, _: &'a Messages) -> &'a [u8] {

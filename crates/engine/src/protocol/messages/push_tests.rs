@@ -141,8 +141,9 @@ fn without_replies_everything_is_a_push() {
     let comes = b"\x02ab\x00\x03cde";
     for size in 1..=comes.len() {
         let mut client = Client::new("length:1be", "none", vec![subscribes().remove(0)]);
-        // Nothing is awaited, so the subscription goes out with the first message.
+        // Nothing is awaited, so the subscription goes out with the first message here, and at once from a worker.
         assert!(client.channel.is_open() && client.lines().is_empty());
+        client.channel.opened(Timestamp(40), &mut client.events);
         client.begin(0);
         assert_eq!(client.send(), b"\x03sub\x08{\"id\":1}");
         client.receive(comes, size);
