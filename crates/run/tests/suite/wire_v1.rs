@@ -12,7 +12,9 @@ use crate::sessions::run_with_flows;
 use crate::streams::{run_with_streams, with_llm};
 use crate::support::{assert_same_histogram, assert_same_samples, findings, run, saved, saved_with, slow, steady};
 use serde_json::Value;
-use truetail_model::record::{Metric, RecorderOptions, SamplesOptions};
+use truetail_model::arrival::ScheduleHash;
+use truetail_model::record::{Metric, Recorder, RecorderOptions, SamplesOptions};
+use truetail_model::time::Nanos;
 use truetail_run::wire::{self, v1};
 use truetail_run::{CheckpointFacts, Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
 
@@ -68,6 +70,19 @@ fn what_is_said_of_several_machines_comes_back() {
     );
     let run = shards_example();
     assert_eq!(folder::load(saved(&run).path()).unwrap().run.facts, run.facts);
+}
+
+/// The channels that were opened before the load are only counted at the end of a run.
+#[test]
+fn a_checkpoint_may_have_more_connect_times_than_arrivals() {
+    let mut run = shards_example();
+    let mut opened = Recorder::new(RecorderOptions::default());
+    (0..2 * run.snapshot.tally.planned).for_each(|_| opened.record_opening(Nanos(1_000), None));
+    run.snapshot.merge(&opened.finish(ScheduleHash::default()));
+    folder::load(saved(&run).path()).unwrap();
+    run.facts.checkpoint = None;
+    let error = folder::load(saved(&run).path()).unwrap_err().to_string();
+    assert!(error.contains("recorded.exact.connect_time"), "{error}");
 }
 
 fn path_of(name: &str) -> PathBuf {
