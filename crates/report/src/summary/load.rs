@@ -85,7 +85,9 @@ fn load(run: &Run) -> String {
     let differ = |sessions: &SessionFacts| {
         !sessions.flows.is_empty() || sessions.steps.iter().any(|step| step.not_reached.not_asked > 0)
     };
-    let up_to = if run.facts.sessions.as_ref().is_some_and(differ) { "up to " } else { "" };
+    // Sessions that choose their steps may do one again.
+    let is_bounded = !offered.asks_by_any_method() && run.facts.sessions.as_ref().is_some_and(differ);
+    let up_to = if is_bounded { "up to " } else { "" };
     let think = offered.think_time_ns.filter(|ns| *ns > 0);
     let think = think.map_or(String::new(), |ns| format!(" with {} think time", number::round_time(ns)));
     let what = match offered.model {
