@@ -31,6 +31,7 @@ fn run(dir: &TestDir, url: &str, load: &[&str], name: &str) -> Value {
     run
 }
 
+/// A server counts the messages of streams that it receives and sends, and of answers alone only those to a stream.
 #[test]
 #[ignore = "needs gRPC servers: make test-tools"]
 fn each_kind_of_call_has_the_books_of_each_server() {
