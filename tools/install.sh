@@ -132,9 +132,16 @@ install_shop() {
     from_npm shop "$tests/apps/shop/package.json"
 }
 
-# The gRPC servers and the WebSocket server of the tests.
+# The gRPC servers and the WebSocket servers of the tests.
 install_grpc_go() { server_in_go grpc; }
 install_websocket_go() { server_in_go websocket; }
+
+install_websocket_node() {
+    install_node
+    mkdir -p "$folder/websocket-node"
+    cp "$tests/websocket/node/serve.mjs" "$folder/websocket-node/"
+    starts_with websocket-node node "$folder/websocket-node/serve.mjs"
+}
 
 install_grpc_python() {
     local source="$tests/grpc/python" home="$folder/grpc-python"

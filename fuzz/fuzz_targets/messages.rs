@@ -27,7 +27,8 @@ fuzz_target!(|input: &[u8]| {
     let Cut { flag, pieces } = Cut::read(rest);
     let whole = pieces.concat();
     // With the flag, the opening is the input's own, handshake and all.
-    let begun = || begun(messages, options, !flag);
+    // Over HTTP/2, a server must not answer before it was asked, which depends on the cuts.
+    let begun = || begun(messages, options, !flag || CHANNELS[place].framing == "websocket-http2");
     assert_eq!(heard(&[&whole], begun()), heard(&pieces, begun()), "{}", CHANNELS[place].framing);
 });
 
@@ -35,12 +36,15 @@ fn load(channel: &Channel) -> (MessageOptions, RequestSet) {
     let is_redis = channel.framing == "redis";
     let framing = match channel.framing {
         "redis" => truetail_engine::Framing::Redis,
-        "websocket" => truetail_engine::Framing::WebSocket { is_text: true },
+        "websocket" | "websocket-deflate" | "websocket-http2" => truetail_engine::Framing::WebSocket { is_text: true },
         name => name.parse().expect("a framing"),
     };
     let exchange = |text: &str| parse_exchange(text, "file", &framing, None).unwrap_or_default();
+    let request = WebSocketRequest::new("/", "a.test", &[]).expect("a request");
     let opening = match channel.framing {
-        "websocket" => Opening::WebSocket(WebSocketRequest::new("/", "a.test", &[]).expect("a request")),
+        "websocket" => Opening::WebSocket(request),
+        "websocket-deflate" => Opening::WebSocket(request.offering_deflate()),
+        "websocket-http2" => Opening::WebSocket(request.over_http2(false).expect("no headers").offering_deflate()),
         _ => Opening::Nothing,
     };
     let [hello, subscription] = [channel.hello, channel.subscribe].map(exchange);
@@ -59,8 +63,7 @@ fn load(channel: &Channel) -> (MessageOptions, RequestSet) {
 fn begun(messages: &RequestSet, options: &MessageOptions, is_greeted: bool) -> TestChannel {
     let mut channel = TestChannel::new(messages, options.clone());
     if is_greeted {
-        let answer = channel.handshake_answer();
-        let _ = channel.receive(answer.as_bytes());
+        channel.greet();
     }
     channel.begin(MESSAGES);
     channel

@@ -35,7 +35,7 @@ pub const RUN_FILES: [&str; 6] =
 /// A channel of messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Channel {
-    /// The framing; also `redis` and `websocket`.
+    /// The framing; also `redis` and `websocket`, with `-deflate` or `-http2`.
     pub framing: &'static str,
     /// The rule by which replies are found.
     pub matching: &'static str,
@@ -54,7 +54,7 @@ impl Channel {
 }
 
 /// The channels of the target `messages`.
-pub const CHANNELS: [Channel; 16] = [
+pub const CHANNELS: [Channel; 18] = [
     Channel::new("line", "order", "a{{seq}}"),
     Channel::new("crlf", "json:/id", "{\"id\":{{seq}}}"),
     Channel::new("nul", "bytes:0:2", "{{seq}}00"),
@@ -74,6 +74,8 @@ pub const CHANNELS: [Channel; 16] = [
     },
     Channel::new("websocket", "json:/id", "{\"id\":{{seq}}}"),
     Channel { hello: "send a\nawait b", ..Channel::new("websocket", "order", "a") },
+    Channel::new("websocket-deflate", "json:/id", "{\"id\":{{seq}}}"),
+    Channel::new("websocket-http2", "order", "a{{seq}}"),
     Channel {
         hello: "expect a\nsend b\nawait c",
         subscribe: "send d\nexpect e",

@@ -25,6 +25,9 @@ pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> CliErr
         PreflightError::NotOpened { cause: Cause::HelloRefused | Cause::HelloTimedOut, .. } => {
             "check the file of --hello, and what the server answers to it"
         }
+        PreflightError::NotOpened { cause: Cause::NoExtendedConnect | Cause::NoHttp2, .. } => {
+            "leave out --http2 to open WebSockets over HTTP/1.1"
+        }
         PreflightError::NotOpened { cause: Cause::NoWebSocket, .. } => "check the path, and the headers that it needs",
         PreflightError::NotOpened { .. }
         | PreflightError::Connect { .. }

@@ -232,6 +232,8 @@ impl Plan {
                 WireProtocol::Messages(messages) => Some(MessageConfig {
                     framing: messages.framing.to_string(),
                     matching: messages.matching.to_string(),
+                    offers_deflate: messages.offer_deflate(),
+                    http2: messages.are_over_http2(),
                 }),
             },
             grpc: self.target.protocol().calls(),

@@ -1,4 +1,4 @@
-//! The bytes of a connection: as on its socket, or the plaintext of TLS.
+//! The bytes of a connection: as on its socket, the plaintext of TLS, or a stream on a connection.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,15 +8,27 @@ use rustls::ServerConnection;
 /// Maximum plaintext that is encrypted before the system has taken the earlier bytes.
 const MAX_SEALED: usize = 64 * 1024;
 
-/// A connection with a non-blocking socket.
+/// A stream on a connection, such as one of HTTP/2. Its methods are as those of [`Transport`].
+#[cfg(feature = "http2")]
+pub(crate) trait ByteStream: std::fmt::Debug + Send {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// A connection with a non-blocking socket, or a stream on one.
 #[derive(Debug)]
-pub(crate) struct Transport {
-    stream: TcpStream,
-    tls: Option<Box<Tls>>,
+pub(crate) enum Transport {
+    Socket {
+        stream: TcpStream,
+        tls: Option<Box<Tls>>,
+    },
+    #[cfg(feature = "http2")]
+    Stream(Box<dyn ByteStream>),
 }
 
 #[derive(Debug)]
-struct Tls {
+pub(crate) struct Tls {
     session: ServerConnection,
     /// Plaintext bytes that were encrypted, and that the system has not completely taken.
     sealed: usize,
@@ -25,43 +37,64 @@ struct Tls {
 impl Transport {
     /// Creates a transport over `stream`, with TLS if there is a `session`.
     pub(crate) fn new(stream: TcpStream, session: Option<ServerConnection>) -> Transport {
-        Transport { stream, tls: session.map(|session| Box::new(Tls { session, sealed: 0 })) }
+        Transport::Socket { stream, tls: session.map(|session| Box::new(Tls { session, sealed: 0 })) }
     }
 
+    /// Returns the socket.
+    ///
+    /// # Panics
+    /// If it is a stream on another connection, which nobody accepts.
     pub(crate) fn stream(&self) -> &TcpStream {
-        &self.stream
+        match self {
+            Transport::Socket { stream, .. } => stream,
+            #[cfg(feature = "http2")]
+            Transport::Stream(_) => unreachable!("a stream on a connection has no socket of its own"),
+        }
     }
 
     /// Reads like [`Read::read`]: 0 bytes mean the end, and [`ErrorKind::WouldBlock`] means that no bytes wait.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.tls {
-            None => self.stream.read(buffer),
-            Some(tls) => tls.read(&self.stream, buffer),
+        match self {
+            Transport::Socket { stream, tls: None } => stream.read(buffer),
+            Transport::Socket { stream, tls: Some(tls) } => tls.read(stream, buffer),
+            #[cfg(feature = "http2")]
+            Transport::Stream(stream) => stream.read(buffer),
         }
     }
 
     /// Hands bytes to the system and returns the number of bytes taken. After [`ErrorKind::WouldBlock`], the next call
     /// must pass the same bytes again, and may append more: some of them may already be encrypted.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.tls {
-            None => self.stream.write(bytes),
-            Some(tls) => tls.write(&self.stream, bytes),
+        match self {
+            Transport::Socket { stream, tls: None } => stream.write(bytes),
+            Transport::Socket { stream, tls: Some(tls) } => tls.write(stream, bytes),
+            #[cfg(feature = "http2")]
+            Transport::Stream(stream) => stream.write(bytes),
         }
     }
 
     /// Hands pending messages of TLS to the system, as far as the system accepts them.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.tls.as_mut().map_or(Ok(()), |tls| tls.flush(&self.stream))
+        match self {
+            Transport::Socket { stream, tls: Some(tls) } => tls.flush(stream),
+            _ => Ok(()),
+        }
     }
 
     /// Announces that no more bytes will be sent.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        if let Some(tls) = &mut self.tls {
-            tls.session.send_close_notify();
-            // Bytes that the system does not accept now are lost. Only a client that does not read causes this.
-            let _ = tls.flush(&self.stream);
+        match self {
+            Transport::Socket { stream, tls } => {
+                if let Some(tls) = tls {
+                    tls.session.send_close_notify();
+                    // Bytes that the system does not accept now are lost. Only a client that does not read causes this.
+                    let _ = tls.flush(stream);
+                }
+                stream.shutdown(Shutdown::Write)
+            }
+            #[cfg(feature = "http2")]
+            Transport::Stream(stream) => stream.finish(),
         }
-        self.stream.shutdown(Shutdown::Write)
     }
 }
 

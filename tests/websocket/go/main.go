@@ -1,4 +1,4 @@
-// A WebSocket echo with a known truth: it answers nothing during one stall, and counts its messages.
+// A WebSocket echo with a known truth: it answers nothing during one stall, and counts its messages and their bytes.
 package main
 
 import (
@@ -10,11 +10,34 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/gorilla/websocket"
 )
+
+// countingListener counts the bytes that its connections receive.
+type countingListener struct {
+	net.Listener
+	bytes atomic.Int64
+}
+
+type countingConn struct {
+	net.Conn
+	bytes *atomic.Int64
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return countingConn{conn, &l.bytes}, err
+}
+
+func (c countingConn) Read(buffer []byte) (int, error) {
+	n, err := c.Conn.Read(buffer)
+	c.bytes.Add(int64(n))
+	return n, err
+}
 
 type server struct {
 	lock     sync.Mutex
@@ -23,6 +46,7 @@ type server struct {
 	channels int
 	stallAt  time.Duration
 	stallFor time.Duration
+	deflate  bool
 }
 
 // count notes a message, and returns when the stall that it came in ends, if any. The clock starts at the first message.
@@ -42,7 +66,7 @@ func (s *server) count() time.Time {
 }
 
 func (s *server) echo(w http.ResponseWriter, r *http.Request) {
-	upgrader := websocket.Upgrader{}
+	upgrader := websocket.Upgrader{EnableCompression: s.deflate}
 	channel, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return
@@ -68,11 +92,13 @@ func main() {
 	s := &server{}
 	flag.DurationVar(&s.stallAt, "stall-at", 3*time.Second, "")
 	flag.DurationVar(&s.stallFor, "stall-for", 0, "")
+	flag.BoolVar(&s.deflate, "deflate", false, "")
 	flag.Parse()
-	listener, err := net.Listen("tcp", *listen)
+	socket, err := net.Listen("tcp", *listen)
 	if err != nil {
 		panic(err)
 	}
+	listener := &countingListener{Listener: socket}
 	fmt.Println(listener.Addr())
 	go http.Serve(listener, http.HandlerFunc(s.echo))
 	signals := make(chan os.Signal, 1)
@@ -80,5 +106,5 @@ func main() {
 	<-signals
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	json.NewEncoder(os.Stdout).Encode(map[string]any{"messages": s.messages, "channels": s.channels})
+	json.NewEncoder(os.Stdout).Encode(map[string]any{"messages": s.messages, "channels": s.channels, "bytes": listener.bytes.Load()})
 }

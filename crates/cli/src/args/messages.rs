@@ -34,6 +34,10 @@ pub(crate) struct MessageArgs {
     /// a match is a push, and the pushes of each channel are a stream: gaps, longest gap, and with --stall stalls
     #[arg(long, value_name = "FILE", help_heading = "Messages")]
     pub subscribe: Option<PathBuf>,
+    /// On ws:// and wss:// channels, offer to compress messages (permessage-deflate, RFC 7692). They are compressed if
+    /// the server agrees
+    #[arg(long, help_heading = "Messages")]
+    pub permessage_deflate: bool,
     /// The sender's time in each push, such as json:/ts, in --stamp-unit since 1970: the delay from then to its
     /// arrival. Needs --subscribe, and a sender on this machine or --clock-bound
     #[arg(long, value_name = "PLACE", help_heading = "Messages")]
@@ -95,6 +99,7 @@ impl MessageArgs {
             ("--command", self.redis_command.is_some()),
             ("--hello", self.hello.is_some()),
             ("--subscribe", self.subscribe.is_some()),
+            ("--permessage-deflate", self.permessage_deflate),
             ("--stamp", self.stamp.is_some()),
             ("--stamp-unit", self.stamp_unit.is_some()),
             ("--clock-bound", self.clock_bound.is_some()),

@@ -227,7 +227,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ORDER", help_heading = "Request")]
     pub feed: Option<FeedName>,
     /// Use HTTP/2. With https:// the server must agree to it; with http:// it must accept HTTP/2 at once (prior
-    /// knowledge). Each worker opens one connection to each origin, or as many as --connections allows
+    /// knowledge). Each worker opens one connection to each origin, or as many as --connections allows. With ws:// and
+    /// wss:// each channel is a stream on a connection of its own (RFC 8441)
     #[arg(long, help_heading = "Request")]
     pub http2: bool,
     /// Maximum number of concurrent requests on one HTTP/2 connection [default: what the server allows]

@@ -57,6 +57,7 @@ fn refuse_others(args: &RunArgs) -> Result<()> {
     let others = [
         ("--framing", of_messages.framing.is_some(), "gRPC has a framing of its own"),
         ("--command", of_messages.redis_command.is_some(), "it is for redis:// URLs; give the message with --data"),
+        ("--permessage-deflate", of_messages.permessage_deflate, "it compresses messages of WebSocket"),
         ("--data-hex", of_messages.data_hex.is_some(), "a message of gRPC is written in JSON; give it with --data"),
     ];
     if let Some((option, _, why)) = others.iter().find(|(_, given, _)| *given) {

@@ -132,8 +132,19 @@ pub(crate) fn of_sessions(args: &RunArgs) -> Result<(ChannelUrl, MessageOptions)
 fn channel(args: &RunArgs) -> Result<ChannelUrl> {
     refuse_http(args)?;
     let channel = ChannelUrl::parse(args.url.as_deref().unwrap_or_default()).map_err(request::refused)?;
-    if !channel.is_websocket() && !args.header.is_empty() {
+    if channel.is_websocket() {
+        return Ok(channel);
+    }
+    if !args.header.is_empty() {
         return Err(usage_error("--header is for HTTP and ws:// URLs, and this channel has no headers"));
+    }
+    if args.messages.permessage_deflate {
+        return Err(usage_error(
+            "--permessage-deflate is for ws:// and wss:// URLs: it compresses messages of WebSocket",
+        ));
+    }
+    if args.http2 {
+        return Err(usage_error("--http2 is for HTTP and ws:// URLs, and this channel is a connection of its own"));
     }
     Ok(channel)
 }
@@ -161,7 +172,6 @@ pub(super) fn refuse_http(args: &RunArgs) -> Result<()> {
         ("--method", args.method.is_some()),
         ("--body-type", args.body_type.is_some()),
         ("--user", args.user.is_some()),
-        ("--http2", args.http2),
         ("--max-streams", args.max_streams.is_some()),
         ("--no-keepalive", args.no_keepalive),
         ("--stream", args.streams.stream.is_some()),
@@ -287,10 +297,19 @@ pub(super) fn exchange(file: Option<&Path>, framing: &Framing, encoder: Option<&
 /// Returns the exchange that opens each channel.
 fn opening(args: &RunArgs, channel: &ChannelUrl) -> Result<Opening> {
     if channel.is_websocket() {
-        let request = WebSocketRequest::new(&channel.path, &channel.host_field(), &args.header).map_err(|line| {
-            let name = line.split(':').next().unwrap_or_default().to_owned();
-            usage_error(format!("the header '{name}' cannot be sent: it is malformed, or WebSocket sets it itself"))
-        })?;
+        let refused = |line: String, why: &str| {
+            let name = line.split(':').next().unwrap_or_default();
+            usage_error(format!("the header '{name}' cannot be sent: {why}"))
+        };
+        let mut request = WebSocketRequest::new(&channel.path, &channel.host_field(), &args.header)
+            .map_err(|line| refused(line, "it is malformed, or WebSocket sets it itself"))?;
+        if args.http2 {
+            let is_secure = channel.origin.scheme == "wss";
+            request = request.over_http2(is_secure).map_err(|line| refused(line, "HTTP/2 does not allow it"))?;
+        }
+        if args.messages.permessage_deflate {
+            request = request.offering_deflate();
+        }
         return Ok(Opening::WebSocket(request));
     }
     let login = channel.redis_login();

@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+#[cfg(feature = "serve-http2")]
+use super::support::assert_balanced;
 use super::support::{ServeProcess, TestDir};
 
 #[test]
@@ -76,6 +78,26 @@ fn calls_meet_the_scenario() {
     assert_eq!((code, rows.len()), (Some(0), 200), "the preflight is not among them");
     assert_eq!(run["grpc"]["statuses"], serde_json::json!({"OK": 150, "UNAVAILABLE": 50}));
     assert_eq!((&run["checks"][0]["passed"], &run["checks"][0]["failed"]), (&150.into(), &50.into()));
+}
+
+#[cfg(feature = "serve-http2")]
+#[test]
+fn messages_over_http2_meet_the_scenario() {
+    let dir = TestDir::new();
+    let faults = "[[service.fault]]\nkind = \"stall\"\nat = \"500ms\"\nfor = \"300ms\"\n\
+                  [[service.fault]]\nkind = \"error-status\"\nstatus = 503\nevery = 4\n";
+    let text = format!("[workload]\nrate = 200\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{faults}");
+    let served = ServeProcess::start(&dir, dir.file("messages.toml", &text));
+    let url = format!("ws://127.0.0.1:{}/", served.port());
+    let message = ["--http2", "-c", "4", "--data", "n{{seq}}", "--check", "body contains \"error\""];
+    let load = ["-r", "200", "-n", "200", "--json", "--quiet", "--no-save"];
+    let run = dir.truetail(&[&["run", &url][..], &message, &load].concat()).json();
+    let (code, rows) = served.stop();
+    assert_balanced(&run);
+    assert_eq!((code, rows.len()), (Some(0), 200), "a row for each message, and none for the trial");
+    assert_eq!(run["tally"]["responses"], 200, "{run}");
+    assert_eq!(run["checks"][0]["passed"], 50, "{run}");
+    assert!(run["response_time"]["max_ns"].as_u64() > Some(250_000_000), "the stall: {}", run["response_time"]);
 }
 
 #[test]

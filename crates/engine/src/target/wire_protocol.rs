@@ -38,7 +38,10 @@ impl WireProtocol {
 
     /// Returns the version of HTTP that connections speak, be it for requests or below messages.
     pub fn version_below(&self) -> Option<HttpVersion> {
-        if self.speaks_grpc() { Some(HttpVersion::Http2) } else { self.http_version() }
+        match self {
+            WireProtocol::Messages(messages) => messages.are_over_http2().then_some(HttpVersion::Http2),
+            other => other.http_version(),
+        }
     }
 
     /// Returns true for calls of gRPC, and for messages on such calls.

@@ -187,6 +187,8 @@ causes! {
     MessageTooLarge = "message_too_large", "message too large";
     /// WebSocket: the answer to the handshake is not the switch that was asked for.
     NoWebSocket = "no_web_socket", "the server did not switch to WebSocket";
+    /// WebSocket over HTTP/2: the server does not offer other protocols on its streams (RFC 8441).
+    NoExtendedConnect = "no_extended_connect", "the server accepts no WebSocket over HTTP/2 (RFC 8441)";
     /// An error reply to the login that opens a channel, or to the choice of a database.
     LoginRefused = "login_refused", "the server refused the login";
     /// A message that the hello of a channel does not expect.

@@ -145,7 +145,9 @@ fn connections(offered: &OfferedLoad) -> Option<String> {
         };
         let matched = if messages.matching == "order" { "" } else { &format!(", matched by {}", messages.matching) };
         let framing = if messages.framing == "grpc" { "gRPC" } else { &format!("framing {}", messages.framing) };
-        return Some(format!("{channels}, {framing}{matched}"));
+        let below = if messages.http2 && messages.framing != "grpc" { " over HTTP/2" } else { "" };
+        let deflate = if messages.offers_deflate { ", permessage-deflate" } else { "" };
+        return Some(format!("{channels}, {framing}{below}{deflate}{matched}"));
     }
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));

@@ -131,7 +131,7 @@ pub struct DialectFile {
     pub toml: String,
 }
 
-fn is_false(truth: &bool) -> bool {
+pub(super) fn is_false(truth: &bool) -> bool {
     !truth
 }
 

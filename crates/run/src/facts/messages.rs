@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use truetail_model::record::Cause;
 
+use super::llm::is_false;
 use super::session_books::is_zero;
 
 /// Requested protocol of the messages.
@@ -14,6 +15,12 @@ pub struct MessageConfig {
     pub framing: String,
     /// The message that a reply belongs to, as `--match` has it.
     pub matching: String,
+    /// WebSocket: the client offered to compress messages.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub offers_deflate: bool,
+    /// Each channel is a stream of HTTP/2.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub http2: bool,
 }
 
 /// Books of what a run received besides one reply for each message.
@@ -34,6 +41,9 @@ pub struct MessageBooks {
     /// Channels that were opened before the load. Their connect times belong to no message.
     #[serde(default)]
     pub channels_opened_before: u64,
+    /// Channels on which messages are compressed, because the server agreed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub channels_compressed: u64,
     /// Channels that could not be opened before the load, by cause. Messages opened them later.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub channels_failed_before: BTreeMap<Cause, u64>,
@@ -69,6 +79,12 @@ impl MessageBooks {
         })
     }
 
+    /// Returns a note if the server did not agree to compress messages, as was offered.
+    pub fn note_about_compression(&self, config: &MessageConfig) -> Option<String> {
+        let note = "the server did not agree to permessage-deflate, so messages were not compressed";
+        (config.offers_deflate && self.channels_compressed == 0).then(|| note.to_owned())
+    }
+
     /// Adds the books of another worker or machine. Sums saturate, since files may hold any numbers.
     #[must_use]
     pub fn merged_with(self, other: MessageBooks) -> MessageBooks {
@@ -80,6 +96,7 @@ impl MessageBooks {
             error_replies: self.error_replies.saturating_add(other.error_replies),
             channels_lost: self.channels_lost.saturating_add(other.channels_lost),
             channels_opened_before: self.channels_opened_before.saturating_add(other.channels_opened_before),
+            channels_compressed: self.channels_compressed.saturating_add(other.channels_compressed),
             channels_failed_before: added(self.channels_failed_before, other.channels_failed_before),
             channels_late: self.channels_late.saturating_add(other.channels_late),
             close_codes: added(self.close_codes, other.close_codes),

@@ -230,7 +230,12 @@ pub fn offered() -> OfferedLoad {
         connections: Some(64),
         connection_per_session: false,
         http2: Some(truetail_run::Http2Config { max_streams: Some(100) }),
-        messages: Some(truetail_run::MessageConfig { framing: "line".to_owned(), matching: "order".to_owned() }),
+        messages: Some(truetail_run::MessageConfig {
+            framing: "websocket".to_owned(),
+            matching: "order".to_owned(),
+            offers_deflate: true,
+            http2: true,
+        }),
         grpc: Some(truetail_run::GrpcConfig {
             kind: truetail_run::GrpcKind::ClientStreaming,
             message_gap_ns: Some(10_000_000),
@@ -273,6 +278,7 @@ pub fn generator() -> GeneratorStats {
         stray_answers: 0,
         skipped_lines: None,
         messages: Some(truetail_run::MessageBooks {
+            channels_compressed: 3,
             unmatched: 1,
             doubled: 2,
             pushes: 3,

@@ -17,10 +17,12 @@ use truetail_model::time::Timestamp;
 use super::answering::{Progress, RequestBody, StreamExchange};
 use super::call;
 use super::pipe::Pipe;
+use super::tunnel;
 use super::wire::{Received, Wire};
 use crate::close_reason::CloseReason;
 use crate::exchange::NextSend;
 use crate::http::{Refusal, RequestOrigin, Route, path, route};
+use crate::messages::MessageConnection;
 use crate::response_form::{Framing, ResponseForm};
 use crate::shared_state::SharedState;
 use crate::stream::StreamKey;
@@ -51,6 +53,8 @@ pub(crate) struct Http2Connection {
     session: Session,
     /// Streams by our own ids, which follow the order of the requests.
     streams: HashMap<u64, StreamExchange>,
+    /// Streams that carry WebSockets.
+    channels: Vec<MessageConnection>,
     /// Number of streams begun.
     begun: u64,
     /// Ids of the streams with streamed answers, by the numbers of these answers.
@@ -86,12 +90,14 @@ impl Http2Connection {
             .max_pending_accept_reset_streams(MAX_STREAMS as usize)
             .initial_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
+            .enable_connect_protocol()
             .handshake(pipe);
         Http2Connection {
             wire,
             token,
             session: Session::Handshake(Box::new(handshake)),
             streams: HashMap::new(),
+            channels: Vec::new(),
             begun: 0,
             by_number: HashMap::new(),
             due: BinaryHeap::new(),
@@ -124,6 +130,10 @@ impl Http2Connection {
             // Reading makes room, and h2 must announce it to the client.
             self.poll(shared)?;
         }
+        self.for_channels(shared, |channel, shared| {
+            while channel.read(shared, buffer)? {}
+            channel.answers.on_writable(shared)
+        });
         self.forget_reset_streams(shared);
         let now = shared.now();
         // The client may have made room.
@@ -134,18 +144,37 @@ impl Http2Connection {
 
     /// Returns true if bytes were left unread, and the client reads its answers again.
     pub(crate) fn wants_reading(&self) -> bool {
-        self.is_paused && !self.wire.is_unread()
+        let is_unread = self.is_paused || self.channels.iter().any(MessageConnection::wants_reading);
+        is_unread && !self.wire.is_unread()
     }
 
     /// Continues to send when the system accepts bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         self.wire.flush_tls()?;
+        self.for_channels(shared, |channel, shared| channel.answers.on_writable(shared));
         self.advance(shared)
     }
 
     /// Handles a timer of this connection that is due.
-    pub(crate) fn on_timer(&mut self, shared: &mut SharedState, _: Timestamp) -> Result<(), CloseReason> {
+    pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
+        self.for_channels(shared, |channel, shared| channel.answers.on_timer(shared, now));
         self.advance(shared)
+    }
+
+    /// Lets each channel act, and hands its bytes to h2. A channel that is over ends with its stream.
+    fn for_channels(
+        &mut self,
+        shared: &mut SharedState,
+        mut act: impl FnMut(&mut MessageConnection, &mut SharedState) -> Result<(), CloseReason>,
+    ) {
+        self.channels.retain_mut(|channel| match act(channel, shared) {
+            Ok(()) => true,
+            Err(over) => {
+                let ending = if over == CloseReason::ClientGone { Ending::ClientGone } else { Ending::Dropped };
+                channel.answers.abandon(shared, ending);
+                false
+            }
+        });
     }
 
     /// Adds an event of a batch to its stream, to be sent when it is due.
@@ -162,6 +191,7 @@ impl Http2Connection {
         let mut ids: Vec<u64> = self.streams.keys().copied().collect();
         ids.sort_unstable();
         ids.into_iter().for_each(|id| self.remove(shared, id, Some(ending)));
+        self.channels.iter_mut().for_each(|channel| channel.answers.abandon(shared, ending));
     }
 
     /// Lets h2 process the received bytes, begins exchanges for new requests, and sends the frames of h2 itself.
@@ -208,6 +238,10 @@ impl Http2Connection {
     fn begin(&mut self, shared: &mut SharedState, request: Request<RecvStream>, respond: SendResponse<Bytes>) {
         let now = shared.now();
         let (head, body) = request.into_parts();
+        if tunnel::is_asked_for(&head) {
+            let route = shared.route_of(path(head.uri.path()));
+            return self.channels.extend(tunnel::accept(&head, body, respond, self.token, route));
+        }
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let field = |name| head.headers.get(name).map(HeaderValue::as_bytes);
         let host = head.uri.authority().map(|authority| authority.as_str().as_bytes()).or_else(|| field("host"));
@@ -346,6 +380,9 @@ impl Http2Connection {
 
     /// Sends the due bytes until the system accepts no more or the turn is over.
     fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
+        if !self.channels.is_empty() {
+            self.poll(shared)?;
+        }
         for _ in 0..ROUNDS_PER_TURN {
             if !self.flush(shared)? || self.serve_some(shared) == 0 {
                 return Ok(());

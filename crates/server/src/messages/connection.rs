@@ -49,6 +49,12 @@ impl MessageConnection {
         MessageConnection::new(answers, codec, route, Some(upgrade.answer()))
     }
 
+    /// Creates a channel in WebSocket on a stream of HTTP/2, whose request was answered already.
+    #[cfg(feature = "http2")]
+    pub(crate) fn on_stream(answers: AnswerQueue, route: RouteId) -> MessageConnection {
+        MessageConnection::new(answers, Codec::WebSocket(Box::new(WebSocket::new())), route, None)
+    }
+
     fn new(answers: AnswerQueue, codec: Codec, route: RouteId, greeting: Option<Vec<u8>>) -> MessageConnection {
         let answers = answers.with_room_for(MAX_MESSAGES);
         MessageConnection { answers, codec, route, greeting, has_ended: false, unread: false }

@@ -109,6 +109,19 @@ impl FieldBlock<'_> {
     }
 }
 
+/// The fields of a request that none follows on its connection, so that nothing is put into the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainBlock<'a>(pub(crate) &'a [u8]);
+
+impl PlainBlock<'_> {
+    /// Encodes fields, with the pseudo-headers first and names in lower case.
+    pub(crate) fn encode<'f>(fields: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Vec<u8> {
+        let mut out = Vec::new();
+        fields.into_iter().for_each(|field| put_plain(&mut out, &field));
+        out
+    }
+}
+
 fn target_fields<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Vec<Field<'a>>> {
     let checked = "requests that were checked for HTTP/2";
     requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked).0)

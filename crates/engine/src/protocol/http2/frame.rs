@@ -35,6 +35,8 @@ pub(crate) mod setting {
     pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
     pub(crate) const MAX_FRAME_SIZE: u16 = 5;
     pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
+    /// RFC 8441, section 3.
+    pub(crate) const ENABLE_CONNECT_PROTOCOL: u16 = 8;
 }
 
 /// Error codes (RFC 9113, section 7).

@@ -21,8 +21,8 @@ mod source;
 mod test_connection;
 
 pub(crate) use call::{MessageReader, content_of, put_message};
-pub(crate) use conversation::{CallEnd, CallStream, Http2};
-pub(crate) use field_blocks::FieldBlocks;
+pub(crate) use conversation::{ChannelStream, Http2, StreamEnd};
+pub(crate) use field_blocks::{FieldBlocks, PlainBlock};
 pub(crate) use fields_made_in_run::FieldsMadeInRun;
 pub(crate) use source::FieldSource;
 pub use test_connection::TestConnection;

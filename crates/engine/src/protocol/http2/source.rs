@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::field_blocks::{FieldBlock, FieldBlocks, TableUse};
+use super::field_blocks::{FieldBlock, FieldBlocks, PlainBlock, TableUse};
 use crate::target::request_parts::RequestParts;
 use crate::target::request_set::RequestId;
 
@@ -55,5 +55,20 @@ impl<'a> RequestBlock<'a> for FieldBlock<'a> {
     #[inline]
     fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse {
         FieldBlock::put(self, form, out)
+    }
+}
+
+impl<'a> RequestBlock<'a> for PlainBlock<'a> {
+    fn body(&self) -> &'a [u8] {
+        &[]
+    }
+
+    fn is_head_request(&self) -> bool {
+        false
+    }
+
+    fn put(&self, form: TableUse, out: &mut Vec<u8>) -> TableUse {
+        out.extend_from_slice(self.0);
+        form
     }
 }

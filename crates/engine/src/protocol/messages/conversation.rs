@@ -16,7 +16,7 @@ use super::outbox::Outbox;
 use super::splitter::{Control, Splitter};
 use super::varying::Varying;
 use super::websocket::{Opcode, put_frame};
-use crate::protocol::http2::{CallEnd, CallStream};
+use crate::protocol::http2::{ChannelStream, StreamEnd};
 use crate::protocol::made_in_run::MadeInRun;
 use crate::protocol::{Beginning, Closed, Conversation, Event, Events, Flow, Protocol};
 use crate::target::request_parts::RequestParts;
@@ -78,11 +78,11 @@ impl Protocol for Messages {
     }
 
     fn hears_only_answers(&self) -> bool {
-        self.options.subscription.is_empty() && !self.options.are_calls()
+        self.options.subscription.is_empty() && !self.options.are_over_http2()
     }
 
     fn required_alpn(&self) -> Option<(&'static [u8], Cause)> {
-        self.options.are_calls().then_some((b"h2", Cause::NoHttp2))
+        self.options.are_over_http2().then_some((b"h2", Cause::NoHttp2))
     }
 
     fn has_session_state(&self) -> bool {
@@ -111,8 +111,8 @@ pub(crate) struct Channel {
     /// The opening, until it is complete.
     greeting: Option<Box<Greeting>>,
     varying: Varying,
-    /// The call that carries the bytes of the channel, unless the connection itself does.
-    call: Option<Box<CallStream>>,
+    /// The stream of HTTP/2 that carries the bytes of the channel, unless the connection itself does.
+    stream: Option<Box<ChannelStream>>,
     is_closed: bool,
 }
 
@@ -134,9 +134,10 @@ impl Channel {
     pub(super) fn new(options: &MessageOptions, number: u64) -> Channel {
         let mut varying = Varying::new(number);
         let greeting = Greeting::begin(options, number, &mut varying);
-        let call = match &options.opening {
-            Opening::Call(request) => Some(Box::new(CallStream::open(&request.fields))),
-            Opening::Nothing | Opening::WebSocket(_) | Opening::Redis(_) => None,
+        let stream = match &options.opening {
+            Opening::Call(request) => Some(ChannelStream::call(&request.fields)),
+            Opening::WebSocket(request) => request.http2_fields().map(ChannelStream::websocket),
+            Opening::Nothing | Opening::Redis(_) => None,
         };
         let mut channel = Channel {
             outbox: Outbox::default(),
@@ -144,20 +145,21 @@ impl Channel {
             splitter: Splitter::new(&options.framing),
             greeting: Some(Box::new(greeting)),
             varying,
-            call,
+            stream: stream.map(Box::new),
             is_closed: false,
         };
         channel.end_greeting();
         channel
     }
 
-    /// Gives the call below the channel as many bytes as its windows allow at `now`.
+    /// Gives the stream below the channel as many bytes as its windows allow at `now`.
     #[inline]
-    fn feed_call(&mut self, now: Timestamp) {
-        let Some(call) = &mut self.call else { return };
+    fn feed_stream(&mut self, now: Timestamp) {
+        let Some(stream) = &mut self.stream else { return };
         match &mut self.greeting {
-            None => self.outbox.lend(call.put(self.outbox.unlent(), true)),
-            Some(greeting) => greeting.sent(call.put(greeting.output(), false), now),
+            _ if !stream.takes_content() => {}
+            None => self.outbox.lend(stream.put(self.outbox.unlent(), true)),
+            Some(greeting) => greeting.sent(stream.put(greeting.output(), false), now),
         }
     }
 
@@ -182,13 +184,15 @@ impl Channel {
     /// Takes bytes of the opening. Returns those after it.
     fn take_greeting<'a>(
         &mut self,
-        protocol: &Messages,
+        protocol: &mut Messages,
         bytes: &'a [u8],
         at: Timestamp,
         events: &mut Events,
     ) -> Result<&'a [u8], Cause> {
         let Some(greeting) = &mut self.greeting else { return Ok(bytes) };
+        let was_agreed = self.varying.deflater.is_some();
         let taken = greeting.receive(&protocol.options, bytes, &mut self.splitter, &mut self.varying)?;
+        protocol.books.channels_compressed += u64::from(!was_agreed && self.varying.deflater.is_some());
         self.end_greeting();
         if self.greeting.is_none() {
             self.inbox.begin_pushes(at, events);
@@ -203,22 +207,46 @@ impl Channel {
         at: Timestamp,
         events: &mut Events,
     ) -> Result<(), Lost> {
-        let Some(call) = &mut self.call else { return self.take_content(protocol, bytes, at, events) };
-        let end = call.receive(bytes);
-        let content = call.take_content();
+        if self.stream.is_none() {
+            return self.take_content(protocol, bytes, at, events);
+        }
+        let taken = self.take_stream(protocol, bytes, at, events);
+        self.feed_stream(at);
+        if taken.is_err() {
+            // What the server has not accepted yet, such as the answer to its Close, is lost.
+            let is_whole = self.outbox.unlent().is_empty() && self.splitter.has_frames();
+            self.stream.iter_mut().for_each(|stream| stream.say_goodbye(is_whole));
+        }
+        taken
+    }
+
+    /// Takes bytes of the stream below the channel.
+    fn take_stream(
+        &mut self,
+        protocol: &mut Messages,
+        bytes: &[u8],
+        at: Timestamp,
+        events: &mut Events,
+    ) -> Result<(), Lost> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        let end = stream.receive(bytes);
+        let content = stream.take_content();
+        if let (Some(answer), Opening::WebSocket(request)) = (stream.answer(), &protocol.options.opening) {
+            request.agreement(answer.iter())?.apply(&mut self.splitter, &mut self.varying);
+            stream.accept();
+            protocol.books.channels_compressed += u64::from(self.varying.deflater.is_some());
+        }
         let taken = self.take_content(protocol, &content, at, events);
-        if let Some(call) = &mut self.call {
-            call.restore_content(content);
+        if let Some(stream) = &mut self.stream {
+            stream.restore_content(content);
         }
         taken?;
-        if let Some(CallEnd { cause, status, is_in_order }) = end {
-            self.call.iter_mut().for_each(|call| call.say_goodbye(false));
+        if let Some(StreamEnd { cause, status, is_in_order }) = end {
             if let Some(status) = status {
                 *protocol.books.call_statuses.entry(status.name().to_owned()).or_default() += 1;
             }
             return Err(Lost { cause, is_in_order });
         }
-        self.feed_call(at);
         Ok(())
     }
 
@@ -281,7 +309,7 @@ impl Conversation<Messages> for Channel {
         // A field of FIX may get its value only now.
         let compared = if let Matching::Fix(_) = options.matching { self.outbox.from(starts) } else { message };
         let key = options.key_of_message(compared);
-        self.feed_call(now);
+        self.feed_stream(now);
         self.inbox.push(tag, starts, is_measured, key)
     }
 
@@ -291,26 +319,26 @@ impl Conversation<Messages> for Channel {
     }
 
     fn output<'a>(&'a self, _: &'a Messages) -> &'a [u8] {
-        if let Some(call) = &self.call {
-            return call.output();
+        if let Some(stream) = &self.stream {
+            return stream.output();
         }
         self.greeting.as_ref().map_or_else(|| self.outbox.pending(), |greeting| greeting.output())
     }
 
     #[inline]
     fn sent(&mut self, protocol: &Messages, count: usize, now: Timestamp, events: &mut Events) {
-        let count = self.call.as_mut().map_or(count, |call| call.sent(count));
+        let count = self.stream.as_mut().map_or(count, |stream| stream.sent(count));
         if let Some(greeting) = &mut self.greeting {
-            let of_greeting = if self.call.is_some() { 0 } else { count };
+            let of_greeting = if self.stream.is_some() { 0 } else { count };
             greeting.sent(of_greeting, now);
-            return self.feed_call(now);
+            return self.feed_stream(now);
         }
         let was_full = self.is_full();
         let whole = self.outbox.take(count, events);
         if protocol.options.matching == Matching::None {
             (0..whole).for_each(|_| self.inbox.end_sent(events));
         }
-        self.feed_call(now);
+        self.feed_stream(now);
         if was_full && !self.is_full() {
             events.push(Event::RoomChanged);
         }
@@ -335,8 +363,8 @@ impl Conversation<Messages> for Channel {
             Closed::Reset => Cause::ResetByPeer,
             Closed::Tls { .. } => Cause::TlsBroken,
         };
-        if let Some(call) = &mut self.call {
-            call.close(how);
+        if let Some(stream) = &mut self.stream {
+            stream.close(how);
         }
         self.end_all(Outcome::Malformed(Cause::Truncated), Outcome::Reset(cause), true, events);
     }
@@ -363,7 +391,7 @@ impl Conversation<Messages> for Channel {
     }
 
     fn is_open(&self) -> bool {
-        self.greeting.is_none() && self.call.as_ref().is_none_or(|call| call.is_open())
+        self.greeting.is_none() && self.stream.as_ref().is_none_or(|stream| stream.is_open())
     }
 
     fn complaint(&self) -> Option<String> {
@@ -372,12 +400,13 @@ impl Conversation<Messages> for Channel {
 
     fn say_goodbye(&mut self, events: &mut Events) {
         self.inbox.end_pushes(false, events);
-        if let Some(call) = &mut self.call {
-            call.say_goodbye(self.outbox.unlent().is_empty());
-        }
         if self.splitter.has_frames() {
             let varying = &mut self.varying;
             self.outbox.push_untagged(|out| put_frame(Opcode::Close, &NORMAL.to_be_bytes(), &mut varying.masks, out));
+            self.feed_stream(Timestamp::ZERO);
+        }
+        if let Some(stream) = &mut self.stream {
+            stream.say_goodbye(self.outbox.unlent().is_empty());
         }
     }
 
@@ -386,11 +415,11 @@ impl Conversation<Messages> for Channel {
     }
 
     fn may_send(&self) -> bool {
-        !self.outbox.pending().is_empty() || self.call.as_ref().is_some_and(|call| !call.output().is_empty())
+        !self.outbox.pending().is_empty() || self.stream.as_ref().is_some_and(|stream| !stream.output().is_empty())
     }
 
     fn waits_for_window(&self) -> bool {
-        self.call.is_some() && !self.outbox.unlent().is_empty()
+        self.stream.is_some() && !self.outbox.unlent().is_empty()
     }
 
     #[inline]

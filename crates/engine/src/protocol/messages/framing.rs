@@ -9,7 +9,7 @@ use truetail_reactor::unix_ns;
 use super::fix;
 use super::limits::MAX_MESSAGE;
 use super::varying::Varying;
-use super::websocket::{Opcode, put_frame};
+use super::websocket::{Opcode, put_compressed_frame, put_frame};
 use crate::protocol::http2::{content_of, put_message};
 
 /// Longest delimiter, in bytes.
@@ -153,7 +153,11 @@ impl Framing {
     #[inline]
     pub(super) fn put(&self, message: &[u8], varying: &mut Varying, out: &mut Vec<u8>) {
         if let Framing::WebSocket { is_text } = *self {
-            return put_frame(if is_text { Opcode::Text } else { Opcode::Binary }, message, &mut varying.masks, out);
+            let opcode = if is_text { Opcode::Text } else { Opcode::Binary };
+            return match &mut varying.deflater {
+                None => put_frame(opcode, message, &mut varying.masks, out),
+                Some(deflater) => put_compressed_frame(opcode, message, (deflater, &mut varying.masks), out),
+            };
         }
         if *self == Framing::Grpc {
             return put_message(message, out);

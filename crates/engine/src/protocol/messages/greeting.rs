@@ -9,7 +9,7 @@ use super::options::MessageOptions;
 use super::redis::{Redis, Reply};
 use super::splitter::Splitter;
 use super::varying::Varying;
-use super::websocket::Handshake;
+use super::websocket::{Agreement, Handshake};
 
 /// The opening of one channel.
 #[derive(Debug)]
@@ -33,6 +33,10 @@ impl Greeting {
         let mut out = Vec::new();
         let awaited = match &options.opening {
             Opening::Nothing | Opening::Call(_) => Awaited::Hello(Hello::begin(options, varying, &mut out)),
+            // The stream that carries the channel asks for it.
+            Opening::WebSocket(request) if request.is_over_http2() => {
+                Awaited::Hello(Hello::begin(options, varying, &mut out))
+            }
             Opening::WebSocket(request) => Awaited::WebSocket(Handshake::begin(request, seed, &mut out)),
             Opening::Redis(commands) => {
                 out = commands.concat();
@@ -81,16 +85,18 @@ impl Greeting {
     ) -> Result<usize, Cause> {
         let mut taken = 0;
         if !matches!(self.awaited, Awaited::Hello(_)) {
-            let Some(length) = self.receive_opening(options, bytes)? else { return Ok(bytes.len()) };
+            let Some((length, agreement)) = self.receive_opening(options, bytes)? else { return Ok(bytes.len()) };
             taken = length;
+            agreement.apply(splitter, varying);
             self.awaited = Awaited::Hello(Hello::begin(options, varying, &mut self.out));
         }
         let Awaited::Hello(hello) = &mut self.awaited else { return Ok(taken) };
         Ok(taken + hello.receive(&bytes[taken..], HelloParts { options, splitter, varying, out: &mut self.out })?)
     }
 
-    /// Takes bytes of the protocol's own opening. Returns their number up to its end, once it is complete.
-    fn receive_opening(&mut self, options: &MessageOptions, bytes: &[u8]) -> Result<Option<usize>, Cause> {
+    /// Takes bytes of the protocol's own opening. Once it is complete, returns their number up to its end, and what both
+    /// sides agreed on.
+    fn receive_opening(&mut self, options: &MessageOptions, bytes: &[u8]) -> Result<Option<(usize, Agreement)>, Cause> {
         match (&mut self.awaited, &options.opening) {
             (Awaited::WebSocket(handshake), Opening::WebSocket(request)) => handshake.receive(request, bytes),
             (Awaited::Redis(missing, redis), _) => {
@@ -107,7 +113,7 @@ impl Greeting {
                         None => {}
                     }
                 }
-                Ok((*missing == 0).then_some(taken))
+                Ok((*missing == 0).then_some((taken, Agreement::default())))
             }
             (Awaited::WebSocket(_) | Awaited::Hello(_), _) => unreachable!("a channel keeps its opening"),
         }

@@ -41,6 +41,20 @@ impl MessageOptions {
         matches!(self.opening, Opening::Call(_))
     }
 
+    /// Returns true if channels are streams of HTTP/2.
+    pub fn are_over_http2(&self) -> bool {
+        match &self.opening {
+            Opening::Call(_) => true,
+            Opening::WebSocket(request) => request.is_over_http2(),
+            Opening::Nothing | Opening::Redis(_) => false,
+        }
+    }
+
+    /// Returns true if the server is asked to compress messages, and ours are compressed if it agrees.
+    pub fn offer_deflate(&self) -> bool {
+        matches!(&self.opening, Opening::WebSocket(request) if request.offers_deflate())
+    }
+
     /// Returns the key of a message without its frame, but of FIX with it.
     pub(super) fn key_of_message(&self, message: &[u8]) -> Option<Key> {
         self.key_of(message, Forms::of_message)

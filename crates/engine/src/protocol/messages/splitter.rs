@@ -7,7 +7,7 @@ use super::fix::FixReader;
 use super::framing::Framing;
 use super::limits::MAX_MESSAGE;
 use super::redis::{self, Redis, Reply};
-use super::websocket::{FrameReader, Happened};
+use super::websocket::{DeflateTerms, FrameReader, Happened};
 use crate::protocol::http2::MessageReader;
 
 /// A part of the bytes that a channel received.
@@ -28,7 +28,7 @@ pub(super) enum Part<'a> {
 }
 
 /// Progress within the message that is being received.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Splitter {
     /// Bytes received of it, with its frame.
     wire_bytes: u64,
@@ -45,7 +45,7 @@ pub(super) enum Control {
     Close(u16),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum At {
     /// In the message of a delimiter. The first `held` bytes of the delimiter have arrived, and may be content.
     Content {
@@ -74,6 +74,13 @@ impl Splitter {
         self.wire_bytes
     }
 
+    /// Lets the peer of a WebSocket compress messages on these terms.
+    pub(super) fn inflate(&mut self, terms: DeflateTerms) {
+        if let At::WebSocket(reader) = &mut self.at {
+            reader.inflate(terms);
+        }
+    }
+
     /// Returns true in WebSocket.
     pub(super) fn has_frames(&self) -> bool {
         matches!(self.at, At::WebSocket(_))
@@ -89,11 +96,11 @@ impl Splitter {
     ///
     /// # Errors
     /// [`Cause::BadMessage`] and [`Cause::MessageTooLarge`].
-    pub(super) fn feed<'a>(
+    pub(super) fn feed(
         &mut self,
-        framing: &'a Framing,
-        bytes: &mut &'a [u8],
-        sink: &mut impl FnMut(Part<'a>),
+        framing: &Framing,
+        bytes: &mut &[u8],
+        sink: &mut impl FnMut(Part<'_>),
     ) -> Result<bool, Cause> {
         if bytes.is_empty() {
             return Ok(false);
@@ -166,21 +173,24 @@ impl Splitter {
     }
 
     /// Does the work of [`Splitter::feed`] in WebSocket, where frames about the channel come between those of messages.
-    fn feed_frames<'a>(&mut self, bytes: &mut &'a [u8], sink: &mut impl FnMut(Part<'a>)) -> Result<bool, Cause> {
+    fn feed_frames(&mut self, bytes: &mut &[u8], sink: &mut impl FnMut(Part<'_>)) -> Result<bool, Cause> {
         let At::WebSocket(reader) = &mut self.at else { return Ok(false) };
         let all = *bytes;
         let was_in_message = reader.is_in_message();
-        let (taken, content, happened) = reader.feed(all)?;
+        let mut has_begun = was_in_message;
+        let (taken, happened) = reader.feed(all, &mut |content| {
+            if !std::mem::replace(&mut has_begun, true) {
+                sink(Part::Begin { is_push: false });
+            }
+            sink(Part::Bytes(content));
+        })?;
         *bytes = &all[taken..];
         let is_over = happened == Some(Happened::MessageEnded);
         let is_in_message = was_in_message || reader.is_in_message() || is_over;
-        if is_in_message && !was_in_message {
+        if is_in_message && !has_begun {
             sink(Part::Begin { is_push: false });
         }
         self.wire_bytes += if is_in_message { taken as u64 } else { 0 };
-        if !content.is_empty() {
-            sink(Part::Bytes(content));
-        }
         match happened {
             Some(Happened::MessageEnded) => {
                 sink(Part::End { kind: Reply::Good, wire_bytes: std::mem::take(&mut self.wire_bytes) });
@@ -208,7 +218,7 @@ impl At {
 }
 
 /// Takes bytes up to the end of the delimiter, or all. `held`: bytes of the delimiter that have matched so far.
-fn content<'a>(all: &'a [u8], end: &'a [u8], held: &mut usize, sink: &mut impl FnMut(Part<'a>)) -> (usize, bool) {
+fn content(all: &[u8], end: &[u8], held: &mut usize, sink: &mut impl FnMut(Part<'_>)) -> (usize, bool) {
     let mut at = 0;
     while at < all.len() {
         if *held == 0 {

@@ -8,6 +8,7 @@ use truetail_run::MessageBooks;
 use super::conversation::{Channel, Messages};
 use super::options::MessageOptions;
 use super::websocket::accept_for;
+use crate::protocol::http2::frame;
 use crate::protocol::{Beginning, Conversation, Event, Events, Flow, Protocol};
 use crate::target::request_set::RequestSet;
 
@@ -37,20 +38,37 @@ impl TestChannel {
         channel
     }
 
-    /// Returns what a server of WebSocket answers to the handshake; nothing for other channels.
-    pub fn handshake_answer(&self) -> String {
-        let sent = String::from_utf8_lossy(&self.sent);
-        let key = sent.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: "));
-        let Some(key) = key.filter(|_| self.has_handshake()) else { return String::new() };
-        let accept = accept_for(key);
-        format!(
-            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-             Sec-WebSocket-Accept: {accept}\r\n\r\n"
-        )
+    /// Plays a server of WebSocket that accepts the channel, and compression if it is offered. Other channels have no
+    /// handshake.
+    pub fn greet(&mut self) {
+        if self.sent.starts_with(frame::PREFACE) {
+            self.greet_over_http2();
+        } else if !self.channel.is_open() && self.sent.starts_with(b"GET ") {
+            let sent = String::from_utf8_lossy(&self.sent);
+            let value = |name| sent.lines().find_map(move |line| line.strip_prefix(name));
+            let accept = accept_for(value("Sec-WebSocket-Key: ").unwrap_or_default());
+            let extensions = "Sec-WebSocket-Extensions: ";
+            let agreed = value(extensions).map_or(String::new(), |offer| format!("{extensions}{offer}\r\n"));
+            let answer = format!(
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{agreed}\
+                 Sec-WebSocket-Accept: {accept}\r\n\r\n"
+            );
+            let _ = self.receive(answer.as_bytes());
+        }
     }
 
-    fn has_handshake(&self) -> bool {
-        !self.channel.is_open() && self.sent.starts_with(b"GET ")
+    fn greet_over_http2(&mut self) {
+        /// `:status 200` in the static table of HPACK.
+        const OK: u8 = 0x88;
+        let mut settings = Vec::new();
+        let offer = [&frame::setting::ENABLE_CONNECT_PROTOCOL.to_be_bytes()[..], &1u32.to_be_bytes()].concat();
+        frame::put(&mut settings, frame::kind::SETTINGS, 0, 0, &offer);
+        let mut head = Vec::new();
+        frame::put(&mut head, frame::kind::HEADERS, frame::flag::END_HEADERS, 1, &[OK]);
+        for part in [settings, head] {
+            let _ = self.receive(&part);
+            self.send();
+        }
     }
 
     /// Begins and sends this number of messages.

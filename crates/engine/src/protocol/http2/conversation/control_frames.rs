@@ -43,6 +43,10 @@ impl Http2Conversation {
                 self.encoding.table = TableUse::Unused;
                 self.encoding.gives_up_table = true;
             }
+            setting::ENABLE_CONNECT_PROTOCOL if value > 1 || self.peer.accepts_connect && value == 0 => {
+                return Err(PROTOCOL);
+            }
+            setting::ENABLE_CONNECT_PROTOCOL => self.peer.accepts_connect = value == 1,
             setting::ENABLE_PUSH if value != 0 => return Err(PROTOCOL),
             setting::MAX_FRAME_SIZE if !(LONGEST..1 << 24).contains(&(value as usize)) => return Err(PROTOCOL),
             _ => {}

@@ -99,7 +99,9 @@ impl Http2Conversation {
             return Ok(());
         }
         if let Some(kept) = &mut self.incoming.content {
-            kept.extend_from_slice(if stream.answer.call.is_grpc() { content } else { &[] });
+            // What comes instead of a call is the page of something else.
+            let is_of_channel = self.calls.is_none() || stream.answer.call.is_grpc();
+            kept.extend_from_slice(if is_of_channel { content } else { &[] });
         } else if stream.answer.call.is_grpc() {
             let tag = stream.tag;
             let told = stream.answer.call.take(content, |part| events.message_part(tag, part.bytes, part.ends));

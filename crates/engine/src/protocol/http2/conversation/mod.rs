@@ -4,7 +4,7 @@
 //! 16 KiB, a field block 64 KiB, and the dynamic table 4 KiB. Bodies are counted and dropped. A bounded number of
 //! cancelled requests is remembered. If a peer does not take our replies to its own frames, the connection is closed.
 
-mod call_stream;
+mod channel_stream;
 mod control_frames;
 mod error;
 mod incoming;
@@ -29,7 +29,7 @@ use outbox::Outbox;
 use reassembly::Reassembly;
 use streams::Streams;
 
-pub(crate) use call_stream::{CallEnd, CallStream};
+pub(crate) use channel_stream::{ChannelStream, StreamEnd};
 
 /// Receive window of a connection and of each stream. It is large, because bodies are not kept.
 const OUR_WINDOW: i64 = 1 << 30;
@@ -103,6 +103,8 @@ impl<F: FieldSource> Protocol for Http2<F> {
 struct Peer {
     /// True once the peer's settings have arrived.
     known: bool,
+    /// True if the peer accepts requests for other protocols on streams (RFC 8441).
+    accepts_connect: bool,
     streams: u32,
     window: i64,
     /// After a GOAWAY: the last stream that the peer processes.
@@ -143,7 +145,13 @@ impl Http2Conversation {
             streams: Streams::default(),
             next: 1,
             max_streams,
-            peer: Peer { known: false, streams: u32::MAX, window: DEFAULT_WINDOW, last_stream: None },
+            peer: Peer {
+                known: false,
+                accepts_connect: false,
+                streams: u32::MAX,
+                window: DEFAULT_WINDOW,
+                last_stream: None,
+            },
             send_window: DEFAULT_WINDOW,
             receive_window: OUR_WINDOW,
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },

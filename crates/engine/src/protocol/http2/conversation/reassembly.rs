@@ -18,7 +18,7 @@ pub(super) struct Reassembly {
     pub(super) decoder: Decoder,
     pub(super) partial_frame: Vec<u8>,
     pub(super) partial_block: Option<PartialBlock>,
-    /// Content of the only call, whose messages somebody else reads; `None` if messages are read here.
+    /// Content of the only stream, if it carries a channel; `None` if messages are read here.
     pub(super) content: Option<Vec<u8>>,
 }
 

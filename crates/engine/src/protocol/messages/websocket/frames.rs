@@ -2,10 +2,13 @@ use truetail_model::random::mix64;
 use truetail_model::record::Cause;
 
 use super::super::limits::MAX_MESSAGE;
+use super::deflate::{DeflateTerms, Deflater, Inflater};
 use super::utf8::Utf8Check;
 
 /// Longest payload of a control frame (RFC 6455, section 5.5).
 const MAX_CONTROL: usize = 125;
+/// The bit of a message's first frame that says that it is compressed (RFC 7692, section 7.2.3.1).
+const COMPRESSED: u8 = 0x40;
 
 /// Kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,9 +49,24 @@ impl Masks {
 }
 
 /// Appends a whole message as one frame of a client.
+#[inline]
 pub(in crate::protocol::messages) fn put_frame(opcode: Opcode, payload: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
+    put(opcode as u8, payload, masks, out);
+}
+
+/// Appends a whole message as one compressed frame of a client.
+pub(in crate::protocol::messages) fn put_compressed_frame(
+    opcode: Opcode,
+    message: &[u8],
+    (deflater, masks): (&mut Deflater, &mut Masks),
+    out: &mut Vec<u8>,
+) {
+    put(COMPRESSED | opcode as u8, deflater.compress(message), masks, out);
+}
+
+fn put(first: u8, payload: &[u8], masks: &mut Masks, out: &mut Vec<u8>) {
     const MASKED: u8 = 0x80;
-    out.push(0x80 | opcode as u8);
+    out.push(0x80 | first);
     match payload.len() {
         length @ 0..=125 => out.push(MASKED | length as u8),
         length @ 126..=0xffff => {
@@ -81,7 +99,7 @@ pub(in crate::protocol::messages) enum Happened {
 }
 
 /// Frames that a client receives.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::protocol::messages) struct FrameReader {
     head: Head,
     /// The frame whose payload is being received: its kind, if it is the last of its message, and what is missing.
@@ -91,6 +109,10 @@ pub(in crate::protocol::messages) struct FrameReader {
     /// Bytes of the message so far.
     length: u64,
     text: Utf8Check,
+    /// The message is compressed.
+    is_compressed: bool,
+    /// Decompresses messages, if both sides agreed that they may be compressed.
+    inflater: Option<Box<Inflater>>,
     control: [u8; MAX_CONTROL],
     control_length: usize,
 }
@@ -106,6 +128,7 @@ struct Head {
 struct Payload {
     opcode: Opcode,
     is_last: bool,
+    is_compressed: bool,
     missing: u64,
 }
 
@@ -117,6 +140,8 @@ impl Default for FrameReader {
             message: None,
             length: 0,
             text: Utf8Check::default(),
+            is_compressed: false,
+            inflater: None,
             control: [0; MAX_CONTROL],
             control_length: 0,
         }
@@ -134,16 +159,22 @@ impl FrameReader {
         &self.control[..self.control_length]
     }
 
-    /// Takes bytes up to the end of a head or of a frame, or all. Returns their number, the content of the message in
-    /// them, and what ended.
+    /// Lets the peer compress messages on these terms.
+    pub(in crate::protocol::messages) fn inflate(&mut self, terms: DeflateTerms) {
+        self.inflater = Some(Box::new(Inflater::new(terms)));
+    }
+
+    /// Takes bytes up to the end of a head or of a frame, or all. Tells `told` the content of the message in them.
+    /// Returns their number, and what ended.
     ///
     /// # Errors
-    /// [`Cause::BadMessage`] for what RFC 6455 forbids, and [`Cause::MessageTooLarge`].
-    pub(in crate::protocol::messages) fn feed<'a>(
+    /// [`Cause::BadMessage`] for what RFC 6455 and RFC 7692 forbid, and [`Cause::MessageTooLarge`].
+    pub(in crate::protocol::messages) fn feed(
         &mut self,
-        bytes: &'a [u8],
-    ) -> Result<(usize, &'a [u8], Option<Happened>), Cause> {
-        let Some(payload) = &mut self.payload else { return self.feed_head(bytes) };
+        bytes: &[u8],
+        told: &mut impl FnMut(&[u8]),
+    ) -> Result<(usize, Option<Happened>), Cause> {
+        let Some(payload) = &mut self.payload else { return self.feed_head(bytes, told) };
         let taken = payload.missing.min(bytes.len() as u64) as usize;
         payload.missing -= taken as u64;
         let is_over = payload.missing == 0;
@@ -152,29 +183,63 @@ impl FrameReader {
         if opcode.is_control() {
             self.control[self.control_length..self.control_length + taken].copy_from_slice(part);
             self.control_length += taken;
-        } else if self.message == Some(Opcode::Text) && !self.text.take(part) {
-            return Err(Cause::BadMessage);
+        } else {
+            self.take_content(part, told)?;
         }
-        let content = if opcode.is_control() { &[] } else { part };
-        let happened = if is_over { self.end_frame(opcode, is_last)? } else { None };
-        Ok((taken, content, happened))
+        let happened = if is_over { self.end_frame(opcode, is_last, told)? } else { None };
+        Ok((taken, happened))
     }
 
-    fn feed_head<'a>(&mut self, bytes: &'a [u8]) -> Result<(usize, &'a [u8], Option<Happened>), Cause> {
+    /// Takes a part of the message as it was sent.
+    fn take_content(&mut self, part: &[u8], told: &mut impl FnMut(&[u8])) -> Result<(), Cause> {
+        let FrameReader { text, inflater, message, .. } = self;
+        let is_text = *message == Some(Opcode::Text);
+        let mut checked = |content: &[u8]| {
+            if is_text && !text.take(content) {
+                return Err(Cause::BadMessage);
+            }
+            told(content);
+            Ok(())
+        };
+        match inflater {
+            Some(inflater) if self.is_compressed => inflater.take(part, &mut checked),
+            _ => checked(part),
+        }
+    }
+
+    /// Takes the end of the message.
+    fn end_message(&mut self, told: &mut impl FnMut(&[u8])) -> Result<(), Cause> {
+        let FrameReader { text, inflater, message, .. } = self;
+        let is_text = message.take() == Some(Opcode::Text);
+        if let Some(inflater) = inflater
+            && self.is_compressed
+        {
+            inflater.end(&mut |content| {
+                if is_text && !text.take(content) {
+                    return Err(Cause::BadMessage);
+                }
+                told(content);
+                Ok(())
+            })?;
+        }
+        if is_text && !text.is_complete() { Err(Cause::BadMessage) } else { Ok(()) }
+    }
+
+    fn feed_head(&mut self, bytes: &[u8], told: &mut impl FnMut(&[u8])) -> Result<(usize, Option<Happened>), Cause> {
         let mut taken = 0;
         while taken < bytes.len() {
             self.head.bytes[self.head.length] = bytes[taken];
             self.head.length += 1;
             taken += 1;
-            if let Some(payload) = self.head.payload()? {
-                let happened = self.begin_frame(payload)?;
-                return Ok((taken, &[], happened));
+            if let Some(payload) = self.head.payload(self.inflater.is_some())? {
+                let happened = self.begin_frame(payload, told)?;
+                return Ok((taken, happened));
             }
         }
-        Ok((taken, &[], None))
+        Ok((taken, None))
     }
 
-    fn begin_frame(&mut self, payload: Payload) -> Result<Option<Happened>, Cause> {
+    fn begin_frame(&mut self, payload: Payload, told: &mut impl FnMut(&[u8])) -> Result<Option<Happened>, Cause> {
         self.head = Head::default();
         match (payload.opcode, self.message) {
             (opcode, _) if opcode.is_control() => {
@@ -188,13 +253,14 @@ impl FrameReader {
             (_, Some(_)) => return Err(Cause::BadMessage),
             (opcode, None) => {
                 self.message = Some(opcode);
+                self.is_compressed = payload.is_compressed;
                 self.length = 0;
                 self.text = Utf8Check::default();
                 self.add_length(payload.missing)?;
             }
         }
         if payload.missing == 0 {
-            return self.end_frame(payload.opcode, payload.is_last);
+            return self.end_frame(payload.opcode, payload.is_last, told);
         }
         self.payload = Some(payload);
         Ok(None)
@@ -205,17 +271,19 @@ impl FrameReader {
         if self.length > MAX_MESSAGE { Err(Cause::MessageTooLarge) } else { Ok(()) }
     }
 
-    fn end_frame(&mut self, opcode: Opcode, is_last: bool) -> Result<Option<Happened>, Cause> {
+    fn end_frame(
+        &mut self,
+        opcode: Opcode,
+        is_last: bool,
+        told: &mut impl FnMut(&[u8]),
+    ) -> Result<Option<Happened>, Cause> {
         self.payload = None;
         Ok(match opcode {
             Opcode::Ping => Some(Happened::Ping),
             Opcode::Pong => None,
             Opcode::Close => Some(Happened::Close(close_code(self.control())?)),
             Opcode::Continuation | Opcode::Text | Opcode::Binary if is_last => {
-                let is_cut = self.message.take() == Some(Opcode::Text) && !self.text.is_complete();
-                if is_cut {
-                    return Err(Cause::BadMessage);
-                }
+                self.end_message(told)?;
                 Some(Happened::MessageEnded)
             }
             Opcode::Continuation | Opcode::Text | Opcode::Binary => None,
@@ -225,16 +293,19 @@ impl FrameReader {
 
 impl Head {
     /// Returns the frame once its head is complete.
-    fn payload(&self) -> Result<Option<Payload>, Cause> {
+    fn payload(&self, may_compress: bool) -> Result<Option<Payload>, Cause> {
         let [first, second, ..] = self.bytes;
         if self.length < 2 {
             return Ok(None);
         }
-        // Nothing was negotiated that uses the reserved bits, and a server does not mask.
-        if first & 0x70 != 0 || second & 0x80 != 0 {
+        let opcode = Opcode::from_bits(first & 0x0f).ok_or(Cause::BadMessage)?;
+        // The first frame of a message says whether it is compressed. Nothing uses the other reserved bits, and a server
+        // does not mask.
+        let is_compressed = first & COMPRESSED != 0;
+        let may_say_so = may_compress && matches!(opcode, Opcode::Text | Opcode::Binary);
+        if first & 0x30 != 0 || is_compressed && !may_say_so || second & 0x80 != 0 {
             return Err(Cause::BadMessage);
         }
-        let opcode = Opcode::from_bits(first & 0x0f).ok_or(Cause::BadMessage)?;
         let number = &self.bytes[2..self.length];
         let missing = match (second, number) {
             (126, [a, b]) => u64::from(u16::from_be_bytes([*a, *b])),
@@ -251,7 +322,7 @@ impl Head {
         if missing < least || missing >> 63 != 0 {
             return Err(Cause::BadMessage);
         }
-        Ok(Some(Payload { opcode, is_last: first & 0x80 != 0, missing }))
+        Ok(Some(Payload { opcode, is_last: first & 0x80 != 0, is_compressed, missing }))
     }
 }
 

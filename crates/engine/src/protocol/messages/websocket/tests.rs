@@ -31,7 +31,10 @@ impl Client {
 
     fn with_hello(headers: &[&str], hello: Exchange) -> Client {
         let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
-        let request = WebSocketRequest::new("/chat?x=1", "a.test:8", &headers).unwrap();
+        Client::asking(WebSocketRequest::new("/chat?x=1", "a.test:8", &headers).unwrap(), hello)
+    }
+
+    pub(super) fn asking(request: WebSocketRequest, hello: Exchange) -> Client {
         let mut target = TargetRequests::new(Method::Other("SEND".to_owned()), "ws://a.test:8".to_owned(), 1);
         target.push_message(b"a sample");
         let sample = RequestSet::new(vec![target], 0, FeedOrder::InOrder, 1).unwrap();
@@ -48,24 +51,26 @@ impl Client {
         let mut client = Client::new(&[]);
         let answer = client.good_answer("");
         assert_eq!(client.receive(answer.as_bytes()), Flow::Continue);
-        for index in 0..count {
-            let arrival = Arrival { index: index.into(), intended_start: Timestamp(1) };
-            let request = RequestId { target: 0, row: 0 };
-            let begins = Beginning { tag: index, request, arrival, now: Timestamp(1) };
-            client.channel.begin(&client.protocol, begins, &mut Events::default());
-        }
+        (0..count).for_each(|tag| client.begin(tag));
         client.take_output();
         client
     }
 
-    fn take_output(&mut self) -> Vec<u8> {
+    /// Begins the message `éN` of arrival N.
+    pub(super) fn begin(&mut self, tag: u32) {
+        let arrival = Arrival { index: tag.into(), intended_start: Timestamp(1) };
+        let begins = Beginning { tag, request: RequestId { target: 0, row: 0 }, arrival, now: Timestamp(1) };
+        self.channel.begin(&self.protocol, begins, &mut Events::default());
+    }
+
+    pub(super) fn take_output(&mut self) -> Vec<u8> {
         let output = self.channel.output(&self.protocol).to_vec();
         self.channel.sent(&self.protocol, output.len(), Timestamp::ZERO, &mut Events::default());
         output
     }
 
     /// Returns the answer that accepts the handshake, with further header lines.
-    fn good_answer(&mut self, more: &str) -> String {
+    pub(super) fn good_answer(&mut self, more: &str) -> String {
         let asked = String::from_utf8(self.take_output()).unwrap();
         let key = asked.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
         let accept = accept_for(key);
@@ -75,7 +80,7 @@ impl Client {
         )
     }
 
-    fn receive(&mut self, bytes: &[u8]) -> Flow {
+    pub(super) fn receive(&mut self, bytes: &[u8]) -> Flow {
         let mut events = Events::default();
         let flow = self.channel.receive(&mut self.protocol, bytes, Timestamp::ZERO, &mut events);
         let ended = |event| match event {
@@ -115,7 +120,7 @@ pub(super) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Returns first byte and payload of the only frame of a client.
-fn unmasked(sent: &[u8]) -> (u8, Vec<u8>) {
+pub(super) fn unmasked(sent: &[u8]) -> (u8, Vec<u8>) {
     assert_eq!(sent[1] & 0x80, 0x80, "a client masks");
     let (from, length) = match sent[1] & 0x7f {
         126 => (4, usize::from(u16::from_be_bytes([sent[2], sent[3]]))),
@@ -194,9 +199,7 @@ fn messages_are_masked_frames() {
         assert_eq!(unmasked(&out), (first, text.into_bytes()));
     }
     let mut client = Client::open(0);
-    let arrival = Arrival { index: 12, intended_start: Timestamp(1) };
-    let begins = Beginning { tag: 0, request: RequestId { target: 0, row: 0 }, arrival, now: Timestamp(1) };
-    client.channel.begin(&client.protocol, begins, &mut Events::default());
+    client.begin(12);
     assert_eq!(unmasked(&client.take_output()), (0x81, "é12".as_bytes().to_vec()));
 }
 
