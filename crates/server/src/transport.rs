@@ -8,7 +8,7 @@ use rustls::ServerConnection;
 /// Maximum plaintext that is encrypted before the system has taken the earlier bytes.
 const MAX_SEALED: usize = 64 * 1024;
 
-/// A stream on a connection, such as one of HTTP/2. Its methods are as those of [`Transport`].
+/// A stream on a connection, such as one of HTTP/2. Its methods behave as [`Transport`] has them.
 #[cfg(feature = "http2")]
 pub(crate) trait ByteStream: std::fmt::Debug + Send {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;

@@ -172,7 +172,7 @@ impl<S> Connection<S> {
         }
     }
 
-    /// Continues the opening that the conversation has of its own, as far as the transport allows at `now`. Returns
+    /// Continues the opening of the conversation, as far as the transport allows at `now`. Returns
     /// true when it is complete. `decrypted` holds what came together with the end of the TLS handshake.
     ///
     /// # Errors

@@ -69,8 +69,6 @@ pub(crate) struct Http2Connection {
     leaving: Vec<u64>,
     /// Size of the answers to calls.
     own_bytes: u64,
-    /// True if reading was skipped because the client does not read its answers.
-    is_paused: bool,
 }
 
 impl std::fmt::Debug for Http2Connection {
@@ -105,7 +103,6 @@ impl Http2Connection {
             waiting: Vec::new(),
             leaving: Vec::new(),
             own_bytes: 0,
-            is_paused: false,
         }
     }
 
@@ -116,8 +113,7 @@ impl Http2Connection {
     /// Reads the received bytes, through `buffer`. Returns true if more bytes may wait for another turn.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         self.flush(shared)?;
-        self.is_paused = self.wire.is_unread();
-        if self.is_paused {
+        if self.wire.pause_if_unread() {
             return Ok(false);
         }
         let received = self.wire.receive(buffer);
@@ -144,7 +140,7 @@ impl Http2Connection {
 
     /// Returns true if bytes were left unread, and the client reads its answers again.
     pub(crate) fn wants_reading(&self) -> bool {
-        let is_unread = self.is_paused || self.channels.iter().any(MessageConnection::wants_reading);
+        let is_unread = self.wire.is_paused() || self.channels.iter().any(MessageConnection::wants_reading);
         is_unread && !self.wire.is_unread()
     }
 

@@ -2,7 +2,7 @@
 //! and the server's only thread polls it after input and at due times.
 //!
 //! An answer is prepared as HTTP/1 bytes with their times. Its head is converted to HTTP/2 and its body to data, which
-//! leave at the same times. A stream may also carry a WebSocket (RFC 8441): its messages are answered as those of any
+//! leave at the same times. A stream may also carry a WebSocket (RFC 8441): its messages are answered as on any
 //! channel. A fault that closes or resets a connection in HTTP/1 resets only the stream, to spare other
 //! requests.
 

@@ -31,6 +31,8 @@ pub(super) struct Wire {
     leaving: Vec<u8>,
     /// Number of these bytes that the system has taken.
     taken: usize,
+    /// True if reading was skipped because the client does not read its answers.
+    is_paused: bool,
 }
 
 impl Wire {
@@ -38,7 +40,7 @@ impl Wire {
     pub(super) fn new(transport: Transport, received: &[u8]) -> (Wire, Pipe) {
         let pipe = Pipe::default();
         pipe.receive(received);
-        (Wire { transport, pipe: pipe.clone(), leaving: Vec::new(), taken: 0 }, pipe)
+        (Wire { transport, pipe: pipe.clone(), leaving: Vec::new(), taken: 0, is_paused: false }, pipe)
     }
 
     pub(super) fn stream(&self) -> &TcpStream {
@@ -87,6 +89,17 @@ impl Wire {
     /// Returns true if too many bytes wait for the client to read them.
     pub(super) fn is_unread(&self) -> bool {
         self.leaving.len() - self.taken + self.pipe.unsent() >= MAX_UNREAD
+    }
+
+    /// Returns true, until the next call, if nothing is to be read because the client does not read its answers.
+    pub(super) fn pause_if_unread(&mut self) -> bool {
+        self.is_paused = self.is_unread();
+        self.is_paused
+    }
+
+    /// Returns true if reading was skipped.
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_paused
     }
 
     /// Announces that no more bytes will be sent.

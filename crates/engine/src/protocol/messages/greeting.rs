@@ -94,8 +94,8 @@ impl Greeting {
         Ok(taken + hello.receive(&bytes[taken..], HelloParts { options, splitter, varying, out: &mut self.out })?)
     }
 
-    /// Takes bytes of the protocol's own opening. Once it is complete, returns their number up to its end, and what both
-    /// sides agreed on.
+    /// Takes bytes of the protocol's own opening. Once it is complete, returns their number up to its end, and the
+    /// agreement of both sides.
     fn receive_opening(&mut self, options: &MessageOptions, bytes: &[u8]) -> Result<Option<(usize, Agreement)>, Cause> {
         match (&mut self.awaited, &options.opening) {
             (Awaited::WebSocket(handshake), Opening::WebSocket(request)) => handshake.receive(request, bytes),

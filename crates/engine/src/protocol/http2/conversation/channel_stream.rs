@@ -52,7 +52,7 @@ enum Opening {
     Offered(Vec<u8>),
     /// The request for a WebSocket was begun, and its answer is awaited.
     Asked,
-    /// The answer to it has arrived, and is good so far.
+    /// The answer to it has arrived, with a status of success.
     Answered,
     /// The WebSocket is open.
     Accepted,

@@ -93,7 +93,7 @@ impl Deflater {
 pub(super) struct Inflater {
     state: Decompress,
     forgets: bool,
-    /// Bytes of the current message so far.
+    /// Bytes of the current message that have arrived, decompressed.
     length: u64,
     out: Vec<u8>,
 }

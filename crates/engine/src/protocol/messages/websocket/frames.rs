@@ -299,8 +299,8 @@ impl Head {
             return Ok(None);
         }
         let opcode = Opcode::from_bits(first & 0x0f).ok_or(Cause::BadMessage)?;
-        // The first frame of a message says whether it is compressed. Nothing uses the other reserved bits, and a server
-        // does not mask.
+        // The first frame of a message says whether it is compressed. Nothing uses the other reserved bits.
+        // A server does not mask.
         let is_compressed = first & COMPRESSED != 0;
         let may_say_so = may_compress && matches!(opcode, Opcode::Text | Opcode::Binary);
         if first & 0x30 != 0 || is_compressed && !may_say_so || second & 0x80 != 0 {

@@ -28,7 +28,7 @@ const OWN: [&str; 6] =
 pub struct WebSocketRequest {
     path: String,
     host: String,
-    /// Header fields besides those that every WebSocket has.
+    /// Header fields that are not in the request of every WebSocket.
     fields: Vec<(String, String)>,
     /// The protocols that the client offers.
     protocols: Vec<String>,
@@ -60,11 +60,17 @@ impl WebSocketRequest {
             }
             fields.push((name.to_owned(), value.to_owned()));
         }
-        let (path, host) = (path.to_owned(), host.to_owned());
-        Ok(WebSocketRequest { path, host, fields, protocols, http2_scheme: None, offers_deflate: false })
+        Ok(WebSocketRequest {
+            path: path.to_owned(),
+            host: host.to_owned(),
+            fields,
+            protocols,
+            http2_scheme: None,
+            offers_deflate: false,
+        })
     }
 
-    /// Opens the WebSocket over HTTP/2 (RFC 8441). Each channel has a connection of its own. `is_secure`: over TLS.
+    /// Opens the WebSocket over HTTP/2 (RFC 8441). Each channel has its own connection. `is_secure`: over TLS.
     ///
     /// # Errors
     /// The header line that HTTP/2 does not allow.
