@@ -416,7 +416,8 @@ fn what_cannot_be_a_session_of_messages_is_refused_before_the_load() {
         ("tcp://127.0.0.1:9", session, &["--framing", "line", "--data", "a"], "session(s) says what is sent"),
         ("ws://127.0.0.1:9", session, &["--data-hex", "00"], "session(s) says what is sent"),
         ("ws://127.0.0.1:9", session, &["--framing", "line"], "--framing is for tcp:// and tls:// URLs"),
-        ("ws://127.0.0.1:9", session, &["--http2"], "--http2 is for HTTP"),
+        ("redis://127.0.0.1:9", session, &["--http2"], "--http2 is for HTTP and ws:// URLs"),
+        ("redis://127.0.0.1:9", session, &["--permessage-deflate"], "--permessage-deflate is for ws://"),
         (
             "ws://127.0.0.1:9",
             session,

@@ -191,7 +191,7 @@ fn what_is_no_websocket_is_told_in_a_line() {
         (&["--framing", "line", "--data", "x"][..], "--framing is for tcp://"),
         (&["--data", "x", "-H", "Upgrade: h2c"], "the header 'Upgrade' cannot be sent"),
         (&["--command", "GET x"], "--command is for redis://"),
-        (&["--data", "x", "--http2"], "--http2 is for HTTP"),
+        (&["--data", "x", "--http2", "-H", "TE: gzip"], "the header 'TE' cannot be sent: HTTP/2 does not allow it"),
     ] {
         let output = dir.truetail(&[&["run", &url, "-r", "10", "-n", "2"][..], more].concat());
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{more:?}: {output:?}");
