@@ -20,6 +20,7 @@
 //! | `messages` | messages for channels |
 //! | `exchange` | files of exchanges that open a channel |
 //! | `synthetic` | prompts of given lengths, made of words |
+//! | `prompt_file` | requests to language models from public traces, data sets and batches |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `redact` | words of a command line without secrets |
 //! | `replay` | recorded arrivals, each with its request |
@@ -42,6 +43,7 @@ mod messages;
 mod names;
 mod placeholder;
 mod prepare;
+mod prompt_file;
 mod redact;
 mod replay;
 mod rows;
@@ -66,6 +68,7 @@ pub use llm::{asking_for_stream, asks_for_echo, with_distinct_prompts};
 pub use messages::{MessageContent, MessageSpec, prepare_message};
 pub use placeholder::{Placeholder, placeholders};
 pub use prepare::{Feed, PreparedRequests, prepare};
+pub use prompt_file::{FilePrompts, PromptFile, PromptFormat, bodies_asking};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};
 pub use rows::{RowFormat, Rows};

@@ -1,4 +1,5 @@
-//! Several runs that answer one question: the capacity of a service (`capacity`), or the difference of A and B (`ab`).
+//! Several runs that answer one question: the capacity of a service (`capacity`), a curve over rates (`sweep`), or the
+//! difference of A and B (`ab`).
 //!
 //! The rules of a search are pure and live in `truetail-analysis`. This crate applies them through a trait that runs
 //! one probe, so that simulator and engine share one search. It prints nothing.
@@ -7,3 +8,5 @@
 
 pub mod ab;
 pub mod capacity;
+pub mod journal;
+pub mod sweep;

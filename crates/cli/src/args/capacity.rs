@@ -21,7 +21,7 @@ Examples:
     --slo 'tpot p99 < 50ms' --slo 'goodput > 98%' -- --data '{\"model\": \"m\", \"messages\": […]}'
   truetail capacity http://127.0.0.1:8080/api --sweep 100..3200
   truetail capacity http://127.0.0.1:8000/v1/chat/completions --llm openai-chat --sweep 1..32/8 --step 60s \\
-    --beside truetail-runs/20261122T062302Z-sweep-other -- --data '{\"model\": \"m\", \"messages\": […]}'";
+    --beside truetail-runs/sweep-other-1c04a7e2 -- --data '{\"model\": \"m\", \"messages\": […]}'";
 
 /// Long names of the options of `truetail run` that a search sets itself, or that have no effect in it.
 pub(crate) const NOT_FOR_PROBES: &[&str] = &[

@@ -37,6 +37,7 @@ pub(crate) mod mcp;
 pub(crate) mod merge;
 pub(crate) mod messages;
 pub(crate) mod page;
+pub(crate) mod prompts;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;

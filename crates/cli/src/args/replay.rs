@@ -11,7 +11,7 @@ pub(crate) struct ReplayArgs {
     /// /items'; 'truetail flow from-access-log' writes such files. The URL says where to: scheme, host and port
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub replay: Option<PathBuf>,
-    /// Replay this many times as fast, from 0.01 to 100; 0.5 is half as fast [default: 1]
+    /// Replay this many times as fast, from 0.01 to 100; 0.5 is half as fast. Arrivals of --prompts too [default: 1]
     #[arg(long, value_name = "FACTOR", value_parser = speed, help_heading = "Load")]
     pub speed: Option<f64>,
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use truetail_analysis::capacity::AbortRule;
@@ -23,6 +22,7 @@ use super::labels::LabelArgs;
 use super::live::LiveArgs;
 use super::messages::MessageArgs;
 use super::page::{RunPageArgs, TypedArgs};
+use super::prompts::MadeRows;
 use super::replay::ReplayArgs;
 use super::scrape::ScrapeArgs;
 use super::screen::ScreenArgs;
@@ -214,15 +214,17 @@ pub(crate) struct RunArgs {
     /// Make prompts for a language model, as rows with the fields prompt, input_tokens, output_tokens and group: for
     /// example synthetic:input=512±128,output=128, also with prefix=1024,groups=8 for shared beginnings. Lengths are in
     /// tokens: 512, 512±128 or 512+-128 (normal), lognormal:512±256, 256..1024 (uniform), or file:FILE with one a line.
-    /// A few calls before the load tell how many tokens the server counts for a word. Needs --llm
+    /// Or take requests from a file: with their arrivals mooncake:FILE.jsonl and burstgpt:FILE.csv, without
+    /// sharegpt:FILE.json and batch:FILE.jsonl. A few calls before the load tell how many tokens the server counts for
+    /// a word. Needs --llm
     #[arg(long, value_name = "SPEC", help_heading = "Request")]
     pub prompts: Option<String>,
     /// Number of rows of `--prompts` for a load that takes several runs; `None`: as many as the load has requests.
     #[arg(skip)]
     pub prompt_rows: Option<u64>,
-    /// Rows that were made, as JSON lines.
+    /// Rows of `--prompts`.
     #[arg(skip)]
-    pub made_rows: Option<Arc<[u8]>>,
+    pub made_rows: Option<MadeRows>,
     /// Order in which requests, or the sessions of --flow, use the rows of --data-from [default: in-order]
     #[arg(long, value_name = "ORDER", help_heading = "Request")]
     pub feed: Option<FeedName>,

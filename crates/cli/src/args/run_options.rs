@@ -84,31 +84,35 @@ pub(crate) fn definition_of<A: Args>() -> Command {
     A::augment_args(Command::new("truetail").no_binary_name(true))
 }
 
-/// Options with the one without which they have no meaning. It may be in truetail.toml, so that clap cannot check it.
-const NEEDS: [(&str, &str); 14] = [
-    ("setup", "flow"),
-    ("variable", "flow"),
-    ("file-root", "flow"),
-    ("speed", "replay"),
-    ("event", "event-at"),
-    ("event-at", "event"),
-    ("scrape-show", "scrape"),
-    ("script-allow", "script"),
-    ("server-timing-order", "server-timing"),
-    ("otlp-receive", "trace"),
-    ("otlp-grace", "otlp-receive"),
-    ("trace-header", "trace"),
-    ("trace-sampled", "trace"),
-    ("trace-link", "trace"),
+/// Options that have no meaning unless one of some others is given, which may be in truetail.toml. So clap cannot check
+/// it.
+const NEEDS: [(&str, &[&str]); 14] = [
+    ("setup", &["flow"]),
+    ("variable", &["flow"]),
+    ("file-root", &["flow"]),
+    ("speed", &["replay", "prompts"]),
+    ("event", &["event-at"]),
+    ("event-at", &["event"]),
+    ("scrape-show", &["scrape"]),
+    ("script-allow", &["script"]),
+    ("server-timing-order", &["server-timing"]),
+    ("otlp-receive", &["trace"]),
+    ("otlp-grace", &["otlp-receive"]),
+    ("trace-header", &["trace"]),
+    ("trace-sampled", &["trace"]),
+    ("trace-link", &["trace"]),
 ];
 
-/// Checks that each option has the one that it needs.
+/// Checks that each option has one that it needs.
 ///
 /// # Errors
-/// If one is missing.
+/// If an option lacks all that it may need.
 pub(crate) fn check_needs(given: &Given) -> Result<()> {
-    let missing = NEEDS.iter().find(|(name, needed)| given.contains_key(*name) && !given.contains_key(*needed));
-    missing.map_or(Ok(()), |(name, needed)| Err(usage_error(format!("--{name} needs --{needed} too; see --help"))))
+    let is_there = |needed: &&str| given.contains_key(*needed);
+    let missing = NEEDS.iter().find(|(name, needed)| given.contains_key(*name) && !needed.iter().any(is_there));
+    missing.map_or(Ok(()), |(name, needed)| {
+        Err(usage_error(format!("--{name} needs --{} too; see --help", needed.join(" or --"))))
+    })
 }
 
 /// Parses the words after `truetail run`.

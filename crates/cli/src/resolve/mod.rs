@@ -14,7 +14,7 @@ pub(crate) mod lab;
 pub(crate) mod load;
 pub(crate) mod load_target;
 pub(crate) mod messages;
-mod prompts;
+pub(crate) mod prompts;
 pub(crate) mod recognise;
 pub(crate) mod replay;
 pub(crate) mod request;

@@ -8,7 +8,7 @@ use truetail_run::LlmApi;
 use truetail_stream::{FirstAnswer, first_answer};
 
 use super::load::DEFAULT_SEED;
-use super::{request, tls};
+use super::{prompts, request, tls};
 use crate::args::run::RunArgs;
 use crate::args::stream::{LlmName, RecognisedApi, StreamArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
@@ -57,7 +57,7 @@ pub(super) fn recognise(args: &mut RunArgs) -> Result<Option<String>> {
     };
     let count =
         if refuses_count { "; the server refuses stream_options, so it is not asked to count tokens" } else { "" };
-    let cached = if args.streams.cache_bust || args.prompts.is_some() {
+    let cached = if args.streams.cache_bust || prompts::are_made(args) {
         ""
     } else {
         "; its prompt is that of the first request of the load"

@@ -16,7 +16,7 @@ use truetail_run::{GrpcConfig, GrpcKind};
 
 use super::input;
 use super::load::DEFAULT_SEED;
-use super::stream::ask_for_streams;
+use super::stream::{ask_for_streams, bodies_asking_for_streams};
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
@@ -53,7 +53,8 @@ pub(crate) fn of_specs(args: &RunArgs, specs: Vec<TargetSpec>) -> Result<Target>
 /// Refuses `--prompts` if a request has no place for a prompt. Each answer is compared with the lengths of its row.
 fn refuse_without_prompt(args: &RunArgs, specs: &[TargetSpec]) -> Result<()> {
     let has_prompt = |spec: &TargetSpec| placeholders(&spec.body).any(|found| found.name == "prompt");
-    let Some(without) = specs.iter().find(|spec| !has_prompt(spec)).filter(|_| args.prompts.is_some()) else {
+    let needs_prompt = args.made_rows.as_ref().is_some_and(|made| !made.are_bodies);
+    let Some(without) = specs.iter().find(|spec| !has_prompt(spec)).filter(|_| needs_prompt) else {
         return Ok(());
     };
     if specs.iter().any(has_prompt) {
@@ -310,8 +311,12 @@ impl DataFile {
 
 pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
     if let Some(made) = &args.made_rows {
-        let name = "--prompts".to_owned();
-        return Ok(Some(DataFile { format: RowFormat::JsonLines, name, bytes: Arc::clone(made) }));
+        let bytes = if made.are_bodies {
+            bodies_asking_for_streams(&made.json_lines, &args.streams)?
+        } else {
+            Arc::clone(&made.json_lines)
+        };
+        return Ok(Some(DataFile { format: RowFormat::JsonLines, name: "--prompts".to_owned(), bytes }));
     }
     let Some(file) = &args.data_from else {
         return match args.feed {

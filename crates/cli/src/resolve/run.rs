@@ -8,6 +8,7 @@ use truetail_flow::{FlowRun, Flows};
 use truetail_run::EndClock;
 
 use super::load_target::LoadTarget;
+use super::prompts::Prompts;
 use super::{
     checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request, rows,
     server_timing, stream, stripe, tls, trace,
@@ -134,11 +135,12 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     let guided = script.as_ref().and_then(ReadScript::guided);
     messages::refuse_elsewhere(&args)?;
     grpc::refuse_elsewhere(&args)?;
-    let made_prompts = prompts::prepare(&mut args)?;
+    let prompts = prompts::prepare(&mut args)?;
     let of_api = if asks { recognise::recognise(&mut args)? } else { None };
     let flows = flow::flows(&mut args)?;
     let replay = replay::replay(&args)?;
-    let mut workload = load::workload(&args, replay.as_ref().map(|replay| &replay.trace))?;
+    let recorded = replay.as_ref().map(|replay| &replay.trace).or(prompts.as_ref().and_then(Prompts::arrivals));
+    let mut workload = load::workload(&args, recorded)?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
     let start_file = stripe::start_file(&args);
     let printing = Printing { result: printed(&args), quiet: args.quiet };
@@ -155,9 +157,9 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
         &args.streams,
         made_by.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option),
     )?;
-    let has_one_row = made_prompts.is_some() && !asks;
-    let of_prompts = match made_prompts {
-        Some(made) if asks => Some(prompts::make(&mut args, &made, &workload)?),
+    let has_one_row = prompts.is_some() && !asks;
+    let of_prompts = match &prompts {
+        Some(prompts) if asks => Some(prompts::make(&mut args, prompts, &workload)?),
         _ => None,
     };
     let LoadTarget { mut target, called } = match (&flows, &replay, guided) {

@@ -1,12 +1,13 @@
 //! Streams of a run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use truetail_analysis::gates::ReadingMode;
 use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests, WireProtocol};
 use truetail_flow::Flows;
 use truetail_model::time::Timestamp;
-use truetail_requests::{TargetSpec, asking_for_stream, asks_for_echo, with_distinct_prompts};
+use truetail_requests::{TargetSpec, asking_for_stream, asks_for_echo, bodies_asking, with_distinct_prompts};
 use truetail_run::{LlmApi, StampBooks, StreamKind};
 use truetail_stream::{DescribedDialect, LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
@@ -211,6 +212,13 @@ fn request_members(args: &StreamArgs) -> Result<Option<Vec<(String, String)>>> {
     let refuses_count = args.recognised.is_some_and(|recognised| recognised.refuses_count);
     let is_sent = |name: &str| name == "stream" || !refuses_count;
     Ok(members.map(|members| members.iter().copied().filter(|(name, _)| is_sent(name)).map(owned).collect()))
+}
+
+/// Returns rows of whole bodies that ask a language model for a stream, as far as they do not say otherwise.
+pub(super) fn bodies_asking_for_streams(json_lines: &[u8], args: &StreamArgs) -> Result<Arc<[u8]>> {
+    let members = request_members(args)?.unwrap_or_default();
+    let members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    Ok(bodies_asking(json_lines, &members).into())
 }
 
 /// Converts requests into streaming requests to a language model, if answers are read as its own, and gives them

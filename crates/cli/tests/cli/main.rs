@@ -44,6 +44,7 @@ mod kept_headers;
 mod lab;
 mod llm;
 mod llm_dialects;
+mod llm_files;
 mod llm_prompts;
 mod llm_truth;
 mod llm_turns;

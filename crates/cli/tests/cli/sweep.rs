@@ -1,8 +1,13 @@
 //! `truetail capacity --sweep`, against the server of truetail.
 
+use std::io::{BufRead, BufReader, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
+use super::raw_server::serve_each;
 use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
 
 /// Five at a time, 10 ms each: at most 500/s.
@@ -70,7 +75,7 @@ fn a_sweep_has_a_step_and_a_run_for_each_rate() {
     assert!(page.contains("step-001-50/report.html") && page.contains("50,100,1000"), "the runs and the command");
     let again = dir.truetail(&["capacity", &served.api(), "--sweep", "50,100", "--out", "swept"]);
     assert_eq!(again.code, Some(1), "{again:?}");
-    assert!(again.stderr.contains("swept is not empty; choose a new or empty folder"), "{again:?}");
+    assert!(again.stderr.contains("swept holds a sweep that has its answer; choose another folder"), "{again:?}");
 }
 
 #[test]
@@ -119,6 +124,74 @@ fn a_sweep_that_is_stopped_keeps_its_steps() {
     assert_eq!(sweep["ended_by"], "user");
     assert_eq!(sweep["steps"][0]["rate"], 50.0, "{sweep}");
     assert!(dir.path().join("swept/sweep.html").is_file());
+}
+
+/// Starts a server that counts its requests, and returns its URL.
+fn counting() -> (String, Arc<AtomicU64>) {
+    let count = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&count);
+    let place = serve_each(move |mut socket| {
+        let mut lines = BufReader::new(socket.try_clone().ok()?).lines();
+        loop {
+            let head = lines.by_ref().map_while(Result::ok).take_while(|line| !line.is_empty()).count();
+            if head == 0 {
+                return None;
+            }
+            counted.fetch_add(1, Ordering::SeqCst);
+            socket.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").ok()?;
+        }
+    });
+    (format!("http://{place}/"), count)
+}
+
+#[test]
+fn the_same_command_goes_on_with_a_sweep_that_was_killed() {
+    let dir = TestDir::new();
+    let (url, count) = counting();
+    let sweep = |more: &[&str]| {
+        let own = ["capacity", &url, "--sweep", "100,110,120", "--step", "2s", "--past-saturation", "--json"];
+        dir.command(&[&own[..], more].concat())
+    };
+    let mut killed = TestProcess::start(sweep(&["--out", "swept"]));
+    killed.wait_for_stderr("truetail: 100/s ");
+    killed.signal(Signal::SIGKILL);
+    killed.end();
+    let journal = |dir: &TestDir| std::fs::read_to_string(dir.path().join("swept/steps.jsonl")).expect("a journal");
+    let before = journal(&dir);
+    let first: Value = serde_json::from_str(before.lines().nth(1).expect("a step")).expect("JSON");
+    let first = first["step"].clone();
+    let sent = count.load(Ordering::SeqCst);
+    assert!(sent >= number(&first, "requests") as u64, "{sent} of {first}");
+    assert!(!dir.path().join("swept/sweep.json").exists());
+
+    let other = TestProcess::start(sweep(&["--out", "swept", "--", "-H", "X: y"])).end();
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert!(other.stderr.contains("swept holds the sweep of another question: 100,110,120/s for"), "{other:?}");
+    let sent = count.load(Ordering::SeqCst).max(sent);
+
+    let output = TestProcess::start(sweep(&["--out", "swept"])).end();
+    assert!(output.stderr.contains("going on with the sweep in swept, which has 1 of 3 steps"), "{output:?}");
+    let resumed = sweep_of(&output);
+    let steps = resumed["steps"].as_array().expect("steps");
+    assert_eq!((steps.len(), &steps[0]), (3, &first), "the figures of the first step stay");
+    assert!(journal(&dir).starts_with(&before), "the journal only grows");
+    // Nothing of the first step is sent again: what is sent beside the other steps is only to see that the server is
+    // idle. A step that the generator spoilt is made twice.
+    let since = (count.load(Ordering::SeqCst) - sent) as f64;
+    let of_steps: f64 = steps[1..].iter().map(|step| number(step, "requests")).sum();
+    let twice = output.stderr.matches("makes it once more").count() as f64 * number(&steps[2], "requests");
+    assert!(since >= of_steps, "{since} requests, {of_steps} of steps");
+    assert!(since < of_steps + twice + number(&first, "requests"), "{since} requests, {of_steps} of steps: {output:?}");
+    let again = TestProcess::start(sweep(&["--out", "swept"])).end();
+    assert!(again.stderr.contains("holds a sweep that has its answer"), "{again:?}");
+    // Without a folder, the question names it.
+    let mut killed = TestProcess::start(sweep(&[]));
+    killed.wait_for_stderr("truetail: 100/s ");
+    killed.signal(Signal::SIGINT);
+    assert_eq!(killed.end().code, Some(130));
+    let output = TestProcess::start(sweep(&[])).end();
+    assert!(output.stderr.contains("which has 1 of 3 steps") && dir.runs().len() == 1, "{output:?}");
+    assert_eq!(sweep_of(&output)["steps"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]

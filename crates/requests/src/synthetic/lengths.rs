@@ -6,7 +6,7 @@ use std::str::FromStr;
 use truetail_model::random::Random;
 
 /// Limit on a length.
-pub(super) const MAX_TOKENS: u32 = 1_000_000;
+pub(crate) const MAX_TOKENS: u32 = 1_000_000;
 
 /// Lengths in tokens, of which each row gets one.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use truetail_model::random::{Random, mix64};
 
 pub use lengths::Lengths;
-use lengths::MAX_TOKENS;
+pub(crate) use lengths::MAX_TOKENS;
 use words::WORDS;
 
 /// Streams of random numbers of a seed.
@@ -129,21 +129,31 @@ impl SyntheticPrompts {
 
     /// Makes one row with a prompt of `words` words that no row of the load has, and an answer of one token.
     pub fn trial(&self, words: u32, seed: u64) -> Vec<u8> {
-        let text = text(words, &mut Random::new(seed, mix64(TRIALS ^ u64::from(words))));
-        format!("{{\"prompt\":\"{text}\",\"input_tokens\":{words},\"output_tokens\":1,\"group\":0}}\n").into_bytes()
+        trial_row(words, seed)
     }
+}
+
+/// Makes a row with a prompt of `words` words that no row of a load has, and an answer of one token.
+pub(crate) fn trial_row(words: u32, seed: u64) -> Vec<u8> {
+    let text = text(words, &mut Random::new(seed, mix64(TRIALS ^ u64::from(words))));
+    format!("{{\"prompt\":\"{text}\",\"input_tokens\":{words},\"output_tokens\":1,\"group\":0}}\n").into_bytes()
 }
 
 /// Returns random words with blanks between them.
 fn text(words: u32, random: &mut Random) -> String {
     let mut text = String::with_capacity(words as usize * BYTES_OF_WORD as usize);
-    for nth in 0..words {
-        if nth > 0 {
+    push_words(words, random, &mut text);
+    text
+}
+
+/// Appends random words, with a blank before each but the first of the text.
+pub(crate) fn push_words(words: u32, random: &mut Random, text: &mut String) {
+    for _ in 0..words {
+        if !text.is_empty() {
             text.push(' ');
         }
         text.push_str(WORDS[(random.next_u64() % WORDS.len() as u64) as usize]);
     }
-    text
 }
 
 impl FromStr for SyntheticPrompts {

@@ -66,8 +66,18 @@ impl<'a> EngineProbe<'a> {
 
     /// Goes on after a search that has made this many requests, and more between its probes.
     pub(super) fn after_requests(self, requests: u64) -> EngineProbe<'a> {
-        self.rows_used.set(requests.saturating_add(requests / 2));
+        self.after_rows(requests.saturating_add(requests / 2))
+    }
+
+    /// Goes on after runs that used this many rows of prompts.
+    pub(super) fn after_rows(self, rows: u64) -> EngineProbe<'a> {
+        self.rows_used.set(rows);
         self
+    }
+
+    /// Returns the number of rows of prompts that were used.
+    pub(super) fn rows_used(&self) -> u64 {
+        self.rows_used.get()
     }
 
     /// Returns the plan of a run at `rate` per second.

@@ -56,7 +56,7 @@ pub(super) fn capacity(args: CapacityArgs) -> Result<ExitCode> {
         }
     };
     let known = journal.records().len();
-    let ended = search(&mut probe, &asked.objectives, journal.limits(), &mut journal, asked.max_time, told);
+    let ended = search(&mut probe, &asked.objectives, journal.asked().limits, &mut journal, asked.max_time, told);
     let ended =
         ended.map_err(|error| runtime_error(format!("cannot write to {}: {error}", journal.folder().display())))?;
     let signal = signals.first_signal();

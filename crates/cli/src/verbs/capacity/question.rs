@@ -13,6 +13,7 @@ use truetail_requests::redacted_url;
 use truetail_run::{Quantile, Run};
 use truetail_stream::StreamRun;
 use truetail_study::capacity::Question;
+use truetail_study::sweep::{SweepCourse, SweepQuestion};
 
 use clap::ValueEnum;
 
@@ -24,6 +25,7 @@ use crate::args::slo::SearchSlo;
 use crate::args::{CliAction, Command, parse};
 use crate::error::{CliError, Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
+use crate::resolve::prompts;
 use crate::resolve::rows::refuse_once;
 use crate::resolve::run::{ResolvedRun, Trial, resolve};
 use crate::stages::name_of;
@@ -86,7 +88,7 @@ impl Asked {
         let limits = limits(&args, &objectives, max_time)?;
         let run_args = run_args(&args, &objectives)?;
         let run_args = RunArgs { prompt_rows: Some(requests.unwrap_or(ROWS_OF_SEARCH)), ..run_args };
-        let makes_prompts = run_args.prompts.is_some();
+        let makes_prompts = prompts::are_made(&run_args);
         let is_llm = run_args.streams.reads_llm();
         if let Some(each) = args.slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)) && !is_llm) {
             return Err(llm_is_needed(each));
@@ -120,6 +122,12 @@ impl Asked {
             max_time,
             command: target,
         })
+    }
+
+    /// Returns the question of a sweep with these requests.
+    pub(super) fn sweep_question(&self, course: SweepCourse) -> SweepQuestion {
+        let Question { objectives, target, .. } = &self.question;
+        SweepQuestion::new(objectives.clone(), target.clone(), self.question.requests().to_owned(), course)
     }
 
     /// Returns the command line that repeats a probe with this plan.

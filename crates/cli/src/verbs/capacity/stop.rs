@@ -30,7 +30,7 @@ impl SearchStop {
         signals::tell_of_signals(move |number| {
             if number == 1 {
                 progress::clear_line();
-                output::note("stopping the search; what was found is kept, and the same command continues it");
+                output::note("stopping; what was found is kept, and the same command continues it");
             }
             stop.stop();
         })

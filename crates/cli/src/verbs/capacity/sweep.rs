@@ -1,6 +1,6 @@
 //! `truetail capacity --sweep`: offers one rate after another, and draws throughput against times.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use truetail_analysis::gates;
 use truetail_analysis::sweep::{EndedBy, SCHEMA, StepState, Sweep, SweepStep};
@@ -12,15 +12,16 @@ use truetail_report::{SweepReport, sweep_json, sweep_line, sweep_text};
 use truetail_run::input;
 use truetail_stream::StreamRun;
 use truetail_study::capacity::{CoolDown, Probe, ProbeError};
+use truetail_study::sweep::{StepRecord, SweepCourse, SweepJournal, SweepQuestion};
 
 use super::engine_probe::EngineProbe;
+use super::folder;
 use super::question::Asked;
 use super::stop::SearchStop;
 use crate::after_load::AfterLoad;
 use crate::args::capacity::{CapacityResultArgs, SweepArgs};
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
-use crate::output_folder::{OutputFolder, SaveTo};
 use crate::progress::ProgressReporter;
 
 const DEFAULT_STEP: Nanos = Nanos::from_secs(30);
@@ -58,6 +59,22 @@ impl SweepPlan {
         (of_steps * 1.2) as u64 + 100 * self.rates.len() as u64
     }
 
+    fn question(&self, asked: &Asked) -> SweepQuestion {
+        let course =
+            SweepCourse { rates: self.rates.clone(), step_ns: self.step.0, past_saturation: self.past_saturation };
+        asked.sweep_question(course)
+    }
+
+    /// Returns why the sweep ends with the last of these steps before all rates were offered; `None` if it does not.
+    fn ended_with(&self, steps: &[StepRecord]) -> Option<EndedBy> {
+        let last = steps.last().filter(|_| !self.past_saturation && steps.len() < self.rates.len())?;
+        match last.step.state {
+            StepState::Saturated => Some(EndedBy::Saturated),
+            StepState::GeneratorLimit => Some(EndedBy::GeneratorLimit),
+            StepState::Valid | StepState::Suspect | StepState::Invalid => None,
+        }
+    }
+
     /// Refuses saved sweeps whose answers were read in another way, before any load.
     fn check_beside(&self, asked: &Asked) -> Result<()> {
         let time = match &asked.streams {
@@ -88,23 +105,20 @@ fn saved(path: &Path) -> Result<(String, Sweep)> {
 /// Makes the sweep, saves it, and prints it.
 ///
 /// # Errors
-/// If the folder is not free, the service is gone, a step cannot be made, or something cannot be written.
+/// If the folder holds anything else, the service is gone, a step cannot be made, or something cannot be written.
 pub(super) fn sweep(asked: &Asked, plan: &SweepPlan, result: &CapacityResultArgs) -> Result<ExitCode> {
     plan.check_beside(asked)?;
-    let folder = free_folder(result.out.clone(), &asked.server)?;
-    let path = folder.path().to_owned();
+    let mut journal = folder::open_sweep(result.out.clone(), asked, &plan.question(asked))?;
+    let path = journal.folder().to_owned();
     if !result.quiet {
-        output::note(&format!(
-            "{} rates, {} each; the sweep and its runs are saved in {}",
-            plan.rates.len(),
-            plan.step,
-            path.display()
-        ));
+        output::note(&begins(plan, &journal));
     }
     let stop = SearchStop::new();
     let signals = stop.on_signals()?;
-    let mut probe = EngineProbe::new(asked, path.clone(), stop, result.quiet);
-    let (steps, ended) = offered(&mut probe, plan);
+    let rows_used = journal.records().last().map_or(0, |last| last.rows_used);
+    let mut probe = EngineProbe::new(asked, path.clone(), stop, result.quiet).after_rows(rows_used);
+    let ended = offered(&mut probe, plan, &mut journal)?;
+    let steps = journal.records().iter().map(|record| record.step.clone()).collect();
     let signal = signals.first_signal();
     drop(signals);
     let report = SweepReport {
@@ -125,7 +139,9 @@ pub(super) fn sweep(asked: &Asked, plan: &SweepPlan, result: &CapacityResultArgs
     let mut after = AfterLoad::default();
     write(&report, &asked.typed, &path, result.json, &mut after);
     after.end_with(match ended {
-        Some((EndedBy::ServiceGone | EndedBy::Error, why)) => Err(runtime_error(format!("the sweep stopped: {why}"))),
+        Some((EndedBy::ServiceGone | EndedBy::Error, why)) => {
+            Err(runtime_error(format!("the sweep stopped: {why}; the same command continues it")))
+        }
         Some((EndedBy::User, _)) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
         _ if report.sweep.steps.iter().any(is_measured) => Ok(ExitCode::Success),
         _ => Ok(ExitCode::Open),
@@ -136,54 +152,49 @@ fn is_measured(step: &SweepStep) -> bool {
     matches!(step.state, StepState::Valid | StepState::Suspect | StepState::Saturated)
 }
 
-fn free_folder(out: Option<PathBuf>, server: &str) -> Result<OutputFolder> {
-    let place = match out {
-        Some(out) => {
-            let holds_something = std::fs::read_dir(&out).is_ok_and(|mut entries| entries.next().is_some());
-            if holds_something {
-                return Err(runtime_error(format!(
-                    "{} is not empty; choose a new or empty folder for the sweep with --out",
-                    out.display()
-                )));
-            }
-            SaveTo::Folder(out)
-        }
-        None => SaveTo::NewFolder,
-    };
-    let folder = OutputFolder::prepare(&place, &format!("sweep-{server}"))?;
-    folder.ok_or_else(|| runtime_error("a sweep needs a folder; name one with --out"))
+fn begins(plan: &SweepPlan, journal: &SweepJournal) -> String {
+    let rates = plan.rates.len();
+    let step = plan.step;
+    let folder = journal.folder().display();
+    match journal.records().len() {
+        0 => format!("{rates} rates, {step} each; the sweep and its runs are saved in {folder}"),
+        done => format!("going on with the sweep in {folder}, which has {done} of {rates} steps"),
+    }
 }
 
-/// Offers the rates in turn. Returns the steps, and why the sweep ended early, in words.
-fn offered(probe: &mut EngineProbe<'_>, plan: &SweepPlan) -> (Vec<SweepStep>, Option<(EndedBy, String)>) {
-    let mut steps: Vec<SweepStep> = Vec::new();
-    for rate in &plan.rates {
-        let mut step = match cooled_step(probe, steps.len(), *rate, plan.step) {
-            Ok(step) => step,
-            Err(error) => return (steps, Some(stopped(error))),
-        };
-        if step.state == StepState::GeneratorLimit {
+/// Reason why a sweep ended early, with more in words.
+type Ended = Option<(EndedBy, String)>;
+
+/// Offers the rates in turn that have no step in the journal. Returns why the sweep ended early.
+fn offered(probe: &mut EngineProbe<'_>, plan: &SweepPlan, journal: &mut SweepJournal) -> Result<Ended> {
+    loop {
+        if let Some(ended) = plan.ended_with(journal.records()) {
+            return Ok(Some((ended, String::new())));
+        }
+        let done = journal.records().len();
+        let Some(rate) = plan.rates.get(done) else { return Ok(None) };
+        let step = match cooled_step(probe, done, *rate, plan.step) {
             // Another program on this machine may have disturbed the step once.
-            step = match cooled_step(probe, steps.len(), *rate, plan.step) {
-                Ok(step) => step,
-                Err(error) => return (steps, Some(stopped(error))),
-            };
-        }
-        if !probe.quiet {
-            output::note(&sweep_line(&step, output::stdout_style()));
-        }
-        let state = step.state;
-        steps.push(step);
-        let ended = match state {
-            StepState::Saturated => EndedBy::Saturated,
-            StepState::GeneratorLimit => EndedBy::GeneratorLimit,
-            StepState::Valid | StepState::Suspect | StepState::Invalid => continue,
+            Ok(step) if step.state == StepState::GeneratorLimit => {
+                if !probe.quiet {
+                    output::note(&format!("{rate}/s: the generator spoilt this step; truetail makes it once more"));
+                }
+                cooled_step(probe, done, *rate, plan.step)
+            }
+            step => step,
         };
-        if !plan.past_saturation && steps.len() < plan.rates.len() {
-            return (steps, Some((ended, String::new())));
+        let step = match step {
+            Ok(step) => step,
+            Err(error) => return Ok(Some(stopped(error))),
+        };
+        let shown = sweep_line(&step, output::stdout_style());
+        let record = StepRecord { step, rows_used: probe.rows_used() };
+        let folder = journal.folder().display().to_string();
+        journal.append(record).map_err(|error| runtime_error(format!("cannot write to {folder}: {error}")))?;
+        if !probe.quiet {
+            output::note(&shown);
         }
     }
-    (steps, None)
 }
 
 /// Waits until the service answers as fast as without load, then makes a step.

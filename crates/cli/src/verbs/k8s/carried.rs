@@ -6,14 +6,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use truetail_cluster::{FILES_FOLDER, JobFile, MAX_FILE_BYTES};
-use truetail_requests::parse_targets;
+use truetail_requests::{PromptFile, parse_targets};
 
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::resolve::load::TRACE;
 use crate::resolve::{flow, input};
 
 /// Options whose value may be a file.
-const OF_FILES: [&str; 15] = [
+const OF_FILES: [&str; 16] = [
     "targets",
     "data-from",
     "data-file",
@@ -29,9 +29,12 @@ const OF_FILES: [&str; 15] = [
     "subscribe",
     "llm-dialect",
     PROFILE,
+    PROMPTS,
 ];
 /// This option names a file only after [`TRACE`].
 const PROFILE: &str = "profile";
+/// This option names a file only after the name of a format.
+const PROMPTS: &str = "prompts";
 
 /// Words of a load, with the names that its files have in the pods, and these files.
 #[derive(Debug, Default)]
@@ -60,7 +63,7 @@ impl Carried {
                 continue;
             };
             let there = match file_of(option, &value) {
-                Some((before, file)) => carried.named(option, file)?.map(|there| joined(before, &there)),
+                Some(named) => carried.named(option, &named.file)?.map(|there| named.joined(&there)),
                 None => None,
             };
             carried.words.extend([OsString::from(format!("--{option}")), there.unwrap_or(value)]);
@@ -126,18 +129,39 @@ impl Carried {
     }
 }
 
-/// Splits the value of an option into a prefix and the file that it names.
-fn file_of<'v>(option: &str, value: &'v OsStr) -> Option<(&'static str, &'v Path)> {
-    if option == PROFILE {
-        return Some((TRACE, Path::new(value.to_str()?.strip_prefix(TRACE)?)));
-    }
-    Some(("", Path::new(value)))
+/// The value of an option: a file between two texts.
+struct NamedFile {
+    before: String,
+    file: PathBuf,
+    after: String,
 }
 
-fn joined(before: &str, file: &OsStr) -> OsString {
-    let mut value = OsString::from(before);
-    value.push(file);
-    value
+impl NamedFile {
+    fn joined(&self, file: &OsStr) -> OsString {
+        let mut value = OsString::from(&self.before);
+        value.push(file);
+        value.push(&self.after);
+        value
+    }
+}
+
+/// Finds the file in the value of an option.
+fn file_of(option: &str, value: &OsStr) -> Option<NamedFile> {
+    let between = |before: &str, file: &str, after: &str| NamedFile {
+        before: before.to_owned(),
+        file: PathBuf::from(file),
+        after: after.to_owned(),
+    };
+    match option {
+        PROFILE => Some(between(TRACE, value.to_str()?.strip_prefix(TRACE)?, "")),
+        PROMPTS => {
+            let value = value.to_str()?;
+            let file = PromptFile::named(value)?.ok()?.file;
+            let (before, after) = value.split_once(&file)?;
+            Some(between(before, &file, after))
+        }
+        _ => Some(NamedFile { before: String::new(), file: PathBuf::from(value), after: String::new() }),
+    }
 }
 
 /// Parses a word that gives an option with a file. The value may be the next word.

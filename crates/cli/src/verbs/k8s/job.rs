@@ -13,7 +13,7 @@ use crate::args::k8s::JobArgs;
 use crate::args::run_options::parse_run;
 use crate::error::{Result, usage_error};
 use crate::output_folder::utc_stamp;
-use crate::resolve::{flow, load, messages, replay, stream, stripe};
+use crate::resolve::{flow, load, messages, prompts, replay, stream, stripe};
 use crate::{output, setup};
 
 use super::carried::Carried;
@@ -40,7 +40,8 @@ impl SharedLoad {
         }
         setup::stand_in(&mut args)?;
         let flows = flow::flows_without_schema(&mut args)?;
-        let workload = load::workload(&args, replay::replay(&args)?.map(|replay| replay.trace).as_ref())?;
+        let recorded = replay::replay(&args)?.map(|replay| replay.trace).or(prompts::arrivals(&args)?);
+        let workload = load::workload(&args, recorded.as_ref())?;
         stripe::stripe(&args, &workload)?;
         messages::read_pushes(&mut args);
         stream::options(args.streams, args.gates.per_request(), flows.as_ref(), false)?;

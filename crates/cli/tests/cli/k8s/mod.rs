@@ -228,6 +228,12 @@ fn what_cannot_be_carried_is_refused_before_anything_is_created() {
     assert_eq!((output.code, output.stderr.contains("cannot read none.txt")), (Some(1), true), "{output:?}");
     dir.file("t.txt", "POST http://a/\n@in/body\n");
     dir.file("in/body", "x");
+    dir.file("in/trace.jsonl", "{\"timestamp\": 1, \"input_length\": 9, \"output_length\": 9}\n");
+    let line = "k8s render http://a/ --llm tgi --prompts mooncake:in/trace.jsonl,block=64 --shards 2 --image i --start-at +99s";
+    let carried = dir.truetail(&words(line));
+    assert!(carried.stdout.contains("mooncake:/run/truetail-files/.prompts-1/trace.jsonl,block=64"), "{carried:?}");
+    let line = "k8s render http://a/ -r 9 -d 1s --llm tgi --prompts synthetic:input=9,output=9 --shards 2 --image i --start-at +99s";
+    assert_eq!(dir.truetail(&words(line)).code, Some(0));
     let output = dir.truetail(&words("k8s render --targets t.txt --shards 2 --image i --start-at +99s -r 9 -d 1s"));
     let list = output.json();
     assert_eq!((list["apiVersion"].as_str(), list["kind"].as_str()), (Some("v1"), Some("List")), "{output:?}");
