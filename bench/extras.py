@@ -106,7 +106,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--requests", type=int, default=4000, help="N")
     options.add_argument("--json", metavar="FILE")
-    options.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES), metavar="CASE", help="only these")
+    options.add_argument("--only", metavar="WORD", default="", help="only cases whose names contain it, and those that they are compared with")
     options.add_argument("--program", type=Path, default=PROGRAM, help="another build")
     asked = options.parse_args()
     if not asked.program.exists():
@@ -118,8 +118,11 @@ def main():
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
         environment = shim(folder)
-        for name in asked.cases:
-            extra, path, beside = CASES[name]
+        chosen = {name for name in CASES if asked.only in name}
+        chosen |= {CASES[name][2] for name in chosen}
+        for name, (extra, path, beside) in CASES.items():
+            if name not in chosen:
+                continue
             if isinstance(extra, str):
                 if "script" not in version["features"]:
                     continue

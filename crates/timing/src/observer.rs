@@ -59,7 +59,8 @@ impl TimingResults {
     }
 }
 
-/// Reads the reported times of one worker's answers. A new name allocates, and nothing else does.
+/// Reads the reported times of one worker's answers. A new name allocates, and so does an answer that is
+/// kept to compare the next ones with it.
 pub(crate) struct TimingObserver {
     plan: Arc<TimingPlan>,
     all: Arc<Mutex<TimingResults>>,

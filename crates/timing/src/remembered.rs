@@ -16,19 +16,18 @@ const ONE_IN: u64 = 64;
 /// alone, and comparing bytes is cheaper than parsing.
 #[derive(Default, Debug)]
 pub(crate) struct Remembered {
-    text: Vec<u8>,
     numbers: Vec<Number>,
+    /// Text after the last number.
+    after: Vec<u8>,
     /// Texts since the last one that was like the kept one.
     misses: u64,
 }
 
 /// A number in a text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Number {
-    /// Bytes between the number before and this one.
-    gap: usize,
-    /// Bytes up to its end.
-    end: usize,
+    /// Text between the number before and this one.
+    before: Vec<u8>,
     unit: HeaderUnit,
     /// The place of the name that it belongs to.
     place: usize,
@@ -40,7 +39,7 @@ impl Remembered {
     #[inline]
     pub(crate) fn read(&mut self, text: &[u8], times: &mut ReportedTimes) -> bool {
         let mut found = [Nanos::ZERO; MAX_PARTS];
-        let is_alike = self.compare(text, &mut found);
+        let is_alike = self.compare(text, &mut found).is_some();
         if is_alike {
             self.misses = 0;
             self.numbers.iter().zip(found).for_each(|(number, time)| times.add(number.place, time));
@@ -49,20 +48,15 @@ impl Remembered {
     }
 
     #[inline]
-    fn compare(&self, text: &[u8], found: &mut [Nanos; MAX_PARTS]) -> bool {
-        let (mut rest, mut known) = (text, &self.text[..]);
-        let mut from = 0;
+    fn compare(&self, text: &[u8], found: &mut [Nanos; MAX_PARTS]) -> Option<()> {
+        let mut rest = text;
         for (number, time) in self.numbers.iter().zip(found) {
-            let (gap, after) = known.split_at(number.gap);
-            let Some(digits) = rest.strip_prefix(gap) else { return false };
-            let Some(decimal) = Decimal::at_start(digits) else { return false };
-            let Some(exact) = number.unit.exact(decimal) else { return false };
-            *time = exact;
+            let digits = rest.strip_prefix(&number.before[..])?;
+            let decimal = Decimal::at_start(digits)?;
+            *time = number.unit.exact(decimal)?;
             rest = &digits[decimal.length..];
-            known = &after[number.end - from - number.gap..];
-            from = number.end;
         }
-        rest == known
+        (rest == self.after).then_some(())
     }
 
     /// Begins to note the numbers of a text that was not like the kept one. Returns `None` if it will not be kept.
@@ -79,12 +73,17 @@ impl Remembered {
 
     /// Keeps the text of the notes, if all in it was read.
     pub(crate) fn keep(&mut self, notes: &Notes<'_>) {
-        if notes.is_plain {
-            self.text.clear();
-            self.text.extend_from_slice(notes.text);
-            self.numbers.clear();
-            self.numbers.extend(notes.numbers.iter().flatten());
+        if !notes.is_plain {
+            return;
         }
+        let mut from = 0;
+        self.numbers.clear();
+        for noted in notes.numbers.iter().flatten() {
+            let before = notes.text[from..noted.start].to_vec();
+            self.numbers.push(Number { before, unit: noted.unit, place: noted.place });
+            from = noted.end;
+        }
+        self.after = notes.text[from..].to_vec();
     }
 }
 
@@ -92,9 +91,18 @@ impl Remembered {
 #[derive(Debug)]
 pub(crate) struct Notes<'a> {
     text: &'a [u8],
-    numbers: [Option<Number>; MAX_PARTS],
+    numbers: [Option<Noted>; MAX_PARTS],
     count: usize,
     is_plain: bool,
+}
+
+/// Where a number is in a text, and what it means.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    start: usize,
+    end: usize,
+    unit: HeaderUnit,
+    place: usize,
 }
 
 impl Notes<'_> {
@@ -113,15 +121,14 @@ impl Notes<'_> {
         self.is_plain &= is_read;
     }
 
-    fn number(&self, number: &[u8], unit: HeaderUnit, place: usize) -> Option<Number> {
+    fn number(&self, number: &[u8], unit: HeaderUnit, place: usize) -> Option<Noted> {
         // A number that goes on in another form could be cut short.
         let decimal = Decimal::at_start(number).filter(|decimal| decimal.length == number.len())?;
         unit.exact(decimal)?;
         let start = (number.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
-        let before = self.count.checked_sub(1).and_then(|last| self.numbers[last]).map_or(0, |last| last.end);
+        let before = self.numbers.iter().flatten().last().map_or(0, |last| last.end);
         let end = start + number.len();
-        let gap = start.checked_sub(before).filter(|_| end <= self.text.len())?;
-        Some(Number { gap, end, unit, place })
+        (before <= start && end <= self.text.len()).then_some(Noted { start, end, unit, place })
     }
 }
 
@@ -178,6 +185,12 @@ mod tests {
             let mut remembered = kept(text, numbers);
             assert!(!remembered.read(text.as_bytes(), &mut ReportedTimes::none(0)), "{text}");
         }
+        let many = "1".repeat(MAX_PARTS + 2);
+        let mut remembered = Remembered::default();
+        let mut notes = remembered.notes(many.as_bytes()).expect("the first one is kept");
+        (0..many.len()).for_each(|at| notes.time(&many.as_bytes()[at..=at], HeaderUnit::Milliseconds, Some(0)));
+        remembered.keep(&notes);
+        assert!(!remembered.read(many.as_bytes(), &mut ReportedTimes::none(0)));
         let other = "1.5".to_owned();
         let mut remembered = Remembered::default();
         let mut notes = remembered.notes(b"a;dur=1.5").expect("the first one is kept");

@@ -24,15 +24,15 @@ pub enum TimingSource {
     },
 }
 
-/// Unit of the number in a header.
+/// Unit of the number in a header, with the decimals after which it ends at a nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderUnit {
     /// Seconds.
-    Seconds,
+    Seconds = 9,
     /// Milliseconds.
-    Milliseconds,
+    Milliseconds = 6,
     /// Microseconds.
-    Microseconds,
+    Microseconds = 3,
 }
 
 impl HeaderUnit {
@@ -48,11 +48,7 @@ impl HeaderUnit {
 
     /// Returns the decimals after which the unit ends at a nanosecond.
     fn decimals(self) -> usize {
-        match self {
-            HeaderUnit::Seconds => 9,
-            HeaderUnit::Milliseconds => 6,
-            HeaderUnit::Microseconds => 3,
-        }
+        self as usize
     }
 
     /// Returns the duration; `None` if the text is not a decimal number from 0 to a week.
@@ -105,24 +101,30 @@ impl Decimal {
     /// Reads the digits at the start of `text`, with a point among them.
     #[inline]
     pub(crate) fn at_start(text: &[u8]) -> Option<Decimal> {
+        let text = &text[..text.len().min(Decimal::LONGEST)];
         let mut digits = 0u64;
-        let mut point = None;
         let mut length = 0;
-        for byte in text.iter().take(Decimal::LONGEST) {
-            let digit = byte.wrapping_sub(b'0');
-            if digit <= 9 {
+        let mut behind_point = 0;
+        let mut has_point = false;
+        loop {
+            // Twice at most: before the point, and behind it.
+            let first = length;
+            while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9) {
                 digits = digits * 10 + u64::from(digit);
-            } else if *byte == b'.' && point.is_none() {
-                point = Some(length);
-            } else {
+                length += 1;
+            }
+            if has_point {
+                behind_point = length - first;
+                break;
+            }
+            has_point = text.get(length) == Some(&b'.');
+            if !has_point {
                 break;
             }
             length += 1;
         }
-        let has_digits = length > usize::from(point.is_some());
-        let is_short = length < Decimal::LONGEST;
-        let behind_point = point.map_or(0, |point| length - point - 1);
-        (has_digits && is_short).then_some(Decimal { digits, behind_point, length })
+        let is_number = length > usize::from(has_point) && length < Decimal::LONGEST;
+        is_number.then_some(Decimal { digits, behind_point, length })
     }
 }
 

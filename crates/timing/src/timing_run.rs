@@ -115,9 +115,10 @@ mod tests {
                 format!("X-Runtime: {first}\r\n"),
                 format!("x-runtime:{first}{second}\r\n"),
                 format!("X-Request-Id: {first}\r\n"),
+                format!("Server-Timing: {}\r\n", format!("db;dur={first},").repeat(12)),
             ]
         });
-        (times, prop_oneof![4 => Just(0), 1 => 0..6usize]).prop_map(|(lines, nth)| lines[nth].clone())
+        (times, prop_oneof![4 => Just(0), 1 => 0..7usize]).prop_map(|(lines, nth)| lines[nth].clone())
     }
 
     proptest! {
