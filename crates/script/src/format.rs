@@ -50,7 +50,7 @@ pub(crate) fn install(lua: &Lua) -> mlua::Result<()> {
     let wrk: Table = lua.globals().get("wrk")?;
     let in_lua: Function = wrk.get("format")?;
     let upvalues = STRINGS.len() as c_int + 2;
-    // SAFETY: the upvalues are on the stack, and become those of the closure. Nothing in the closure of Rust has a
+    // SAFETY: the values on the stack become upvalues of the closure. Nothing in the closure of Rust has a
     // destructor that an error of Lua could skip.
     let format: Function = unsafe {
         lua.exec_raw((&wrk, in_lua, Variadic::from_iter(STRINGS)), |state| {
@@ -64,8 +64,8 @@ pub(crate) fn install(lua: &Lua) -> mlua::Result<()> {
 /// belongs to Lua alone, within its limit.
 unsafe extern "C-unwind" fn format(state: *mut lua_State) -> c_int {
     // SAFETY: Lua calls this function with a valid state and room for 20 values beside the arguments. An error of Lua
-    // leaves this function by a jump over its frame and those of the functions that it calls, none of which has a value
-    // with a destructor.
+    // jumps over the frames of this function and of the ones that it calls, and none of them has a value with a
+    // destructor.
     unsafe {
         ffi::lua_settop(state, ARGUMENTS);
         for (place, name) in [(OUR_METHOD, METHOD), (OUR_PATH, PATH), (OUR_HEADERS, HEADERS), (OUR_BODY, BODY)] {
@@ -92,7 +92,7 @@ unsafe extern "C-unwind" fn format(state: *mut lua_State) -> c_int {
 /// # Safety
 /// The state is that of [`format`], with the four arguments on its stack, and no value of the caller has a destructor.
 unsafe fn push_parts(state: *mut lua_State) -> bool {
-    // SAFETY: the indices are those of arguments, upvalues and values pushed here. `lua_next` gets a table, and the key
+    // SAFETY: the indices mean arguments, upvalues and values pushed here. `lua_next` gets a table, and the key
     // that it gave before. At most 20 values are pushed before `lua_checkstack` makes room for more.
     unsafe {
         let has_body = ffi::lua_toboolean(state, OUR_BODY) != 0;
@@ -162,7 +162,8 @@ unsafe fn push_parts(state: *mut lua_State) -> bool {
 unsafe fn push_number(state: *mut lua_State, number: usize) {
     const DIGITS: usize = 20;
     let mut text = [0u8; DIGITS];
-    let (mut first, mut rest) = (DIGITS, number);
+    let mut first = DIGITS;
+    let mut rest = number;
     loop {
         first -= 1;
         text[first] = b'0' + (rest % 10) as u8;

@@ -145,7 +145,7 @@ impl State {
         let mut is_text = false;
         // SAFETY: the function is on the stack, and `lua_call` leaves its one value there, which `lua_tolstring` may
         // turn from a number into a string. An error of Lua jumps over the frame of the closure, which has no value
-        // with a destructor: it borrows `text`. The bytes are those of the string on the stack.
+        // with a destructor: it borrows `text`. The bytes belong to the string on the stack.
         let found = unsafe {
             self.lua.exec_raw::<Value>(function, |state| {
                 ffi::lua_call(state, 0, 1);

@@ -80,8 +80,16 @@ impl TimingObserver {
     pub(crate) fn new(plan: Arc<TimingPlan>, all: Arc<Mutex<TimingResults>>) -> TimingObserver {
         let results = TimingResults::new(&plan, KeptAnswers::with_room());
         let headers = plan.sources.iter().map(|source| source.header().to_owned()).collect();
-        let (head, value) = (Remembered::default(), Remembered::default());
-        TimingObserver { plan, all, results, open: Vec::new(), headers, head, value, fields: FieldList::default() }
+        TimingObserver {
+            plan,
+            all,
+            results,
+            open: Vec::new(),
+            headers,
+            head: Remembered::default(),
+            value: Remembered::default(),
+            fields: FieldList::default(),
+        }
     }
 
     /// Reads the head of an answer that is not like the one before.
@@ -137,7 +145,7 @@ impl TimingObserver {
     }
 }
 
-/// Adds a time to those of an answer, and returns the place of its name. Times with the same name are added up. Returns
+/// Adds a time to an answer's, and returns the place of its name. Times with the same name are added up. Returns
 /// `None` if it is left out.
 fn add(results: &mut TimingResults, open: &mut ReportedTimes, name: &[u8], duration: Option<Nanos>) -> Option<usize> {
     let added = duration.and_then(|duration| Some((results.place(name)?, duration)));

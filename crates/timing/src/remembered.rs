@@ -122,7 +122,7 @@ impl Notes<'_> {
     }
 
     fn number(&self, number: &[u8], unit: HeaderUnit, place: usize) -> Option<Noted> {
-        // A number that goes on in another form could be cut short.
+        // Part of a longer number would be read differently.
         let decimal = Decimal::at_start(number).filter(|decimal| decimal.length == number.len())?;
         unit.exact(decimal)?;
         let start = (number.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize)?;
@@ -140,7 +140,7 @@ mod tests {
         (0..3).map(|place| found.get(place).map(|time| time.0)).collect()
     }
 
-    /// Keeps `text` with these numbers, in milliseconds, each at a place of its own.
+    /// Keeps `text` with these numbers, in milliseconds, each at another place.
     fn kept(text: &str, numbers: &[&str]) -> Remembered {
         let mut remembered = Remembered::default();
         let mut notes = remembered.notes(text.as_bytes()).expect("the first one is kept");
