@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Instructions a request that options add, counted by valgrind's callgrind: bench/extras.py --help.
 
-    RUSTFLAGS='--cfg rustix_use_libc' cargo build --profile profiling -p truetail --features truetail-engine/portable && bench/extras.py
+    RUSTFLAGS='--cfg rustix_use_libc' cargo build --profile profiling -p truetail --features truetail-engine/portable,truetail/script && bench/extras.py
 
-    without        no option; the server's answers have a Server-Timing header that differs from one to the next
-    --trace        each request has an id of its own in traceparent
+    without            no option; the server's answers have a Server-Timing header with three times that differ from one to the next
+    --trace            each request has an id of its own in traceparent
     --server-timing    each answer's header is read
+    1 time             the same two with one time in the header
+    + id               the same two with three times, and with a header that is new in each answer before them
+    --script           request() formats a path from a count with wrk.format, as in scripts.py; without the feature, this is left out
+    --script, header   the same, and the count is also a header
 
 One user sends one request after the other to a server on loopback, N and then 2N of them. The instructions of the worker's thread in the longer run,
 less those in the shorter one, divided by N, are those of a request: sending, waiting, reading and recording, without what the kernel does.
@@ -26,6 +30,7 @@ import threading
 from pathlib import Path
 
 import machine
+from scripts import SCRIPT
 
 SHIM = """#include <signal.h>
 #include <sys/epoll.h>
@@ -36,7 +41,20 @@ int epoll_pwait2(int fd, struct epoll_event *events, int most, const struct time
 }
 """
 PROGRAM = machine.TARGET.parent / "profiling/truetail"
-CASES = {"without": [], "--trace": ["--trace"], "--server-timing": ["--server-timing"]}
+TIMING = ["--server-timing"]
+HEADER_SCRIPT = SCRIPT.replace("  return", '  wrk.headers["X-Counter"] = count\n  return')
+# Options and path of each case, and the case that it is compared with.
+CASES = {
+    "without": ([], "", None),
+    "--trace": (["--trace"], "", "without"),
+    "--server-timing": (TIMING, "", "without"),
+    "1 time": ([], "one", None),
+    "--server-timing, 1 time": (TIMING, "one", "1 time"),
+    "+ id": ([], "id", None),
+    "--server-timing, + id": (TIMING, "id", "+ id"),
+    "--script": (SCRIPT, "", "without"),
+    "--script, header": (HEADER_SCRIPT, "", "without"),
+}
 
 
 def serve(listener):
@@ -50,10 +68,13 @@ def answer(stream):
     while got := stream.recv(65536):
         rest += got
         *heads, rest = rest.split(b"\r\n\r\n")
-        for _ in heads:
+        for head in heads:
             number += 1
-            timing = f"edge;dur={number % 97 / 10:04.1f}, app;dur={number % 89 / 10:04.1f}, db;dur={number % 83 / 10:04.1f}"
-            stream.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nServer-Timing: {timing}\r\n\r\nok".encode())
+            timing = f"edge;dur={number % 97 / 10:04.1f}"
+            if not head.startswith(b"GET /one"):
+                timing += f", app;dur={number % 89 / 10:04.1f}, db;dur={number % 83 / 10:04.1f}"
+            request_id = f"X-Request-Id: {number * 0x9E3779B97F4A7C15 % 2**64:016x}\r\n" if head.startswith(b"GET /id") else ""
+            stream.sendall(f"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n{request_id}Server-Timing: {timing}\r\n\r\nok".encode())
 
 
 def shim(folder):
@@ -63,11 +84,11 @@ def shim(folder):
     return {**os.environ, "LD_PRELOAD": str(library)}
 
 
-def workers_instructions(url, requests, options, folder, environment):
+def workers_instructions(run, requests, folder, environment):
     """Instructions of the thread that sends, whose name is truetail-0."""
     out = Path(folder) / f"{requests}.callgrind"
-    command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", PROGRAM, "run", url, "--model", "closed", "--users", 1,
-               "-n", requests, "--threads", 1, "--quiet", "--no-save", "--no-preflight", "--json", *options]
+    command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", *run, "--model", "closed", "--users", 1,
+               "-n", requests, "--threads", 1, "--quiet", "--no-save", "--no-preflight", "--json"]
     ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment)
     if ran.returncode not in (0, 3, 4) or json.loads(ran.stdout)["tally"]["responses"] != requests:
         sys.exit(f"{' '.join(map(str, command))} failed (exit {ran.returncode}): {ran.stderr[-500:]}")
@@ -85,20 +106,35 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--requests", type=int, default=4000, help="N")
     options.add_argument("--json", metavar="FILE")
+    options.add_argument("--only", metavar="WORD", default="", help="only cases whose names contain it, and those that they are compared with")
+    options.add_argument("--program", type=Path, default=PROGRAM, help="another build")
     asked = options.parse_args()
-    if not PROGRAM.exists():
-        sys.exit(f"{PROGRAM} is missing; see --help")
+    if not asked.program.exists():
+        sys.exit(f"{asked.program} is missing; see --help")
+    version = json.loads(subprocess.run([asked.program, "--version", "--json"], capture_output=True, text=True, check=True).stdout)
     listener = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, args=(listener,), daemon=True).start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
         environment = shim(folder)
-        for name, extra in CASES.items():
-            once, twice = (workers_instructions(url, number, extra, folder, environment) for number in (asked.requests, 2 * asked.requests))
+        chosen = {name for name in CASES if asked.only in name}
+        chosen |= {CASES[name][2] for name in chosen}
+        for name, (extra, path, beside) in CASES.items():
+            if name not in chosen:
+                continue
+            if isinstance(extra, str):
+                if "script" not in version["features"]:
+                    continue
+                script = Path(folder) / "script.lua"
+                script.write_text(extra)
+                extra = ["--script", script]
+            command = [asked.program, "run", url + path, *extra]
+            once, twice = (workers_instructions(command, number, folder, environment) for number in (asked.requests, 2 * asked.requests))
             figures[name] = (twice - once) / asked.requests
-            more = f"  ({figures[name] / figures['without'] - 1:+.1%})" if extra else ""
-            print(f"  {name:16}{figures[name]:>9.1f} instructions a request{more}", flush=True)
+            before = figures.get(beside)
+            more = f"  ({figures[name] - before:+.1f}, {figures[name] / before - 1:+.1%})" if before else ""
+            print(f"  {name:26}{figures[name]:>9.1f} instructions a request{more}", flush=True)
     if asked.json:
         Path(asked.json).write_text(json.dumps(figures, indent=1) + "\n")
 

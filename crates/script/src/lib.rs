@@ -11,6 +11,7 @@
 //! | `run` | the states of a run, from `setup` to `done` |
 //! | `state` | one Lua state with limits on memory and instructions |
 //! | `prelude.lua` | the table `wrk` |
+//! | `format` | `wrk.format` without steps of Lua |
 //! | `thread` | `thread`: values of another state, and the end of the load |
 //! | `worker` | the requests and answers of one worker, behind `engine::RequestMaker` |
 //! | `sessions`, `session.lua` | the functions for `session(s)`, and the names of its steps |
@@ -30,6 +31,7 @@
 mod calls;
 mod error;
 mod file;
+mod format;
 mod guide;
 mod messages;
 mod pieces;

@@ -3,6 +3,7 @@ local host = host
 wrk = { headers = {} }
 local wrk, next = wrk, next
 
+-- The host replaces it by one that is faster, which calls this one for anything but strings and numbers.
 function wrk.format(method, path, headers, body)
   headers = headers or wrk.headers
   body = body or wrk.body

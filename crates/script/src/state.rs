@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mlua::{
-    ChunkMode, Error, FromLuaMulti, Function, HookTriggers, IntoLuaMulti, Lua, LuaOptions, StdLib, Table, Variadic,
-    VmState,
+    ChunkMode, Error, FromLua, FromLuaMulti, Function, HookTriggers, IntoLuaMulti, Lua, LuaOptions, StdLib, Table,
+    Value, Variadic, VmState, ffi,
 };
 
 use crate::error::ScriptError;
+use crate::format;
 use crate::shared::Output;
 
 /// Limit on the memory of one state.
@@ -87,6 +88,7 @@ impl State {
         globals.set("host", self.host(options)?)?;
         self.lua.load(PRELUDE).set_name("=prelude").exec()?;
         globals.raw_remove("host")?;
+        format::install(&self.lua)?;
         let math: Table = globals.get("math")?;
         math.get::<Function>("randomseed")?.call::<()>(options.seed as i64)
     }
@@ -133,6 +135,33 @@ impl State {
     ) -> Result<R, ScriptError> {
         self.budget.renew();
         self.described(function.call(arguments))
+    }
+
+    /// Calls a function without arguments, with a new budget of instructions, and replaces the contents of `text` by
+    /// the string that it returns.
+    pub(crate) fn call_for_text(&self, function: &Function, text: &mut Vec<u8>) -> Result<(), ScriptError> {
+        self.budget.renew();
+        text.clear();
+        let mut is_text = false;
+        // SAFETY: the function is on the stack, and `lua_call` leaves its one value there, which `lua_tolstring` may
+        // turn from a number into a string. An error of Lua jumps over the frame of the closure, which has no value
+        // with a destructor: it borrows `text`. The bytes belong to the string on the stack.
+        let found = unsafe {
+            self.lua.exec_raw::<Value>(function, |state| {
+                ffi::lua_call(state, 0, 1);
+                let mut length = 0;
+                let bytes = ffi::lua_tolstring(state, -1, &raw mut length);
+                is_text = !bytes.is_null();
+                if is_text {
+                    text.extend_from_slice(std::slice::from_raw_parts(bytes.cast::<u8>(), length));
+                    ffi::lua_pop(state, 1);
+                }
+            })
+        };
+        match self.described(found)? {
+            _ if is_text => Ok(()),
+            other => self.described(mlua::String::from_lua(other, &self.lua)).map(|_| ()),
+        }
     }
 
     /// Gives the next call a new budget of instructions.

@@ -8,7 +8,7 @@ use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 
 use crate::error::ScriptError;
-use crate::pieces::first_length;
+use crate::pieces::Splitter;
 use crate::shared::Shared;
 use crate::state::State;
 
@@ -24,10 +24,10 @@ pub(crate) struct ScriptedWorker {
     request: Option<Function>,
     response: Option<Function>,
     /// Text that `request` returned.
-    text: mlua::String,
-    /// Its length, and the bytes of it that were sent.
-    length: usize,
+    text: Vec<u8>,
+    /// Bytes of it that were sent.
     sent: usize,
+    splitter: Splitter,
     /// Answers that `response` waits for, by request.
     answers: Vec<Answer>,
     has_failed: bool,
@@ -47,21 +47,19 @@ impl ScriptedWorker {
     /// The first request of a script without `request` is no request.
     pub(crate) fn new(state: State, shared: Arc<Shared>) -> Result<ScriptedWorker, ScriptError> {
         let request = state.function("request");
-        let text = match request {
-            Some(_) => state.described(state.lua.create_string(""))?,
-            None => {
-                let format = state.lua.load("return wrk.format()").set_name("=wrk.format").into_function();
-                state.call(&state.described(format)?, ())?
-            }
-        };
+        let mut text = Vec::new();
+        if request.is_none() {
+            let format = state.lua.load("return wrk.format()").set_name("=wrk.format").into_function();
+            state.call_for_text(&state.described(format)?, &mut text)?;
+        }
         Ok(ScriptedWorker {
             request,
             response: state.function("response"),
             state,
             shared,
-            length: text.as_bytes().len(),
             text,
             sent: 0,
+            splitter: Splitter::default(),
             answers: Vec::new(),
             has_failed: false,
         })
@@ -69,18 +67,15 @@ impl ScriptedWorker {
 
     /// Writes the next request.
     fn next(&mut self, request: &mut RequestParts) -> Result<(), ScriptError> {
-        if self.sent == self.length
-            && let Some(function) = &self.request
-        {
-            self.text = self.state.call(function, ())?;
+        if self.sent == self.text.len() {
+            if let Some(function) = &self.request {
+                self.state.call_for_text(function, &mut self.text)?;
+            }
+            self.sent = 0;
         }
-        let text = self.text.as_bytes();
-        if self.sent == self.length {
-            (self.length, self.sent) = (text.len(), 0);
-        }
-        let rest = &text[self.sent..];
-        let length =
-            first_length(rest).map_err(|why| self.state.error(&format!("request() returned no request: {why}")))?;
+        let rest = &self.text[self.sent..];
+        let length = self.splitter.first_length(rest);
+        let length = length.map_err(|why| self.state.error(&format!("request() returned no request: {why}")))?;
         request.message_buffer().extend_from_slice(&rest[..length]);
         self.sent += length;
         Ok(())

@@ -6,6 +6,7 @@
 //! | `source` | a header to read, as users write it |
 //! | `server_timing` | the grammar of `Server-Timing` |
 //! | `observer` | the reported times of one worker's answers |
+//! | `remembered` | a text that was read, to read the next one by its digits alone |
 //! | `timing_run` | those of a run, over all workers |
 //! | `headers` | the values of chosen headers |
 //! | `kept_answers` | items of single answers, as a run keeps its requests |
@@ -17,6 +18,7 @@ mod answered;
 mod headers;
 mod kept_answers;
 mod observer;
+mod remembered;
 mod server_timing;
 mod source;
 mod timing_run;

@@ -7,6 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{MAX_PARTS, ReportedTimes};
 
 use crate::kept_answers::KeptAnswers;
+use crate::remembered::{Notes, Remembered};
 use crate::server_timing::entries;
 use crate::source::{HeaderUnit, TimingSource};
 
@@ -58,49 +59,101 @@ impl TimingResults {
     }
 }
 
-/// Reads the reported times of one worker's answers. A new name allocates, and nothing else does.
+/// Reads the reported times of one worker's answers. A new name allocates, and so does an answer that is
+/// kept to compare the next ones with it.
 pub(crate) struct TimingObserver {
     plan: Arc<TimingPlan>,
     all: Arc<Mutex<TimingResults>>,
     results: TimingResults,
     /// Times of the answers to the requests in flight.
     open: Vec<ReportedTimes>,
+    /// The names of the headers to read, in the order of the sources.
+    headers: Vec<String>,
+    /// A head of HTTP/1.1.
+    head: Remembered,
+    /// A value of `Server-Timing`.
+    value: Remembered,
     fields: FieldList,
 }
 
 impl TimingObserver {
     pub(crate) fn new(plan: Arc<TimingPlan>, all: Arc<Mutex<TimingResults>>) -> TimingObserver {
         let results = TimingResults::new(&plan, KeptAnswers::with_room());
-        TimingObserver { plan, all, results, open: Vec::new(), fields: FieldList::default() }
+        let headers = plan.sources.iter().map(|source| source.header().to_owned()).collect();
+        TimingObserver {
+            plan,
+            all,
+            results,
+            open: Vec::new(),
+            headers,
+            head: Remembered::default(),
+            value: Remembered::default(),
+            fields: FieldList::default(),
+        }
     }
 
-    fn read(&mut self, request: u32, each_value: impl Fn(&str, &mut dyn FnMut(&[u8]))) {
+    /// Reads the head of an answer that is not like the one before.
+    #[cold]
+    #[inline(never)]
+    fn read_head(&mut self, request: u32, head: AnswerHead<'_>) {
+        let mut notes = head.text().and_then(|text| self.head.notes(text));
+        let headers = std::mem::take(&mut self.headers);
+        head.each_value_of(&headers, &mut |nth, value| self.read(request, nth, value, notes.as_mut()));
+        self.headers = headers;
+        if let Some(notes) = notes {
+            self.head.keep(&notes);
+        }
+    }
+
+    /// Reads a value of the header of source `nth`.
+    fn read(&mut self, request: u32, nth: usize, value: &[u8], mut of_head: Option<&mut Notes<'_>>) {
         let Some(open) = self.open.get_mut(request as usize) else { return };
         let results = &mut self.results;
-        for source in &self.plan.sources {
-            match source {
-                TimingSource::ServerTiming => each_value("server-timing", &mut |value| {
-                    let is_read = entries(value, &mut |entry| {
-                        if let Some(duration) = entry.duration {
-                            add(results, open, entry.name, HeaderUnit::Milliseconds.duration(duration));
-                        }
-                    });
-                    results.unread += u64::from(!is_read);
-                }),
-                TimingSource::Header { name, unit } => each_value(name, &mut |value| {
-                    add(results, open, name.as_bytes(), unit.duration(value));
-                }),
+        match &self.plan.sources[nth] {
+            TimingSource::ServerTiming => {
+                // A head is kept with its numbers, so it needs them.
+                if of_head.is_none() && self.value.read(value, open) {
+                    return;
+                }
+                let mut of_value = self.value.notes(value);
+                let is_read = entries(value, &mut |entry| {
+                    let Some(duration) = entry.duration else { return };
+                    let place = add(results, open, entry.name, HeaderUnit::Milliseconds.duration(duration));
+                    if let Some(notes) = &mut of_value {
+                        notes.time(duration, HeaderUnit::Milliseconds, place);
+                    }
+                    if let Some(notes) = &mut of_head {
+                        notes.time(duration, HeaderUnit::Milliseconds, place);
+                    }
+                });
+                results.unread += u64::from(!is_read);
+                if let Some(mut notes) = of_value {
+                    notes.end(is_read);
+                    self.value.keep(&notes);
+                }
+                if let Some(notes) = of_head {
+                    notes.end(is_read);
+                }
+            }
+            TimingSource::Header { name, unit } => {
+                let place = add(results, open, name.as_bytes(), unit.duration(value));
+                if let Some(notes) = of_head {
+                    notes.time(value, *unit, place);
+                }
             }
         }
     }
 }
 
-/// Adds a time to those of an answer. Times with the same name are added up.
-fn add(results: &mut TimingResults, open: &mut ReportedTimes, name: &[u8], duration: Option<Nanos>) {
-    match duration.and_then(|duration| Some((results.place(name)?, duration))) {
+/// Adds a time to an answer's, and returns the place of its name. Times with the same name are added up. Returns
+/// `None` if it is left out.
+fn add(results: &mut TimingResults, open: &mut ReportedTimes, name: &[u8], duration: Option<Nanos>) -> Option<usize> {
+    let added = duration.and_then(|duration| Some((results.place(name)?, duration)));
+    match added {
         Some((place, duration)) => open.add(place, duration),
         None => results.unread += 1,
     }
+    added.map(|(place, _)| place)
 }
 
 impl AnswerReader for TimingObserver {
@@ -113,7 +166,10 @@ impl AnswerReader for TimingObserver {
     }
 
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
-        self.read(request, |name, found| head.each_value(name, found));
+        let Some(open) = self.open.get_mut(request as usize) else { return };
+        if !head.text().is_some_and(|text| self.head.read(text, open)) {
+            self.read_head(request, head);
+        }
     }
 
     fn body(&mut self, _: u32, _: &[u8]) {}
@@ -121,8 +177,11 @@ impl AnswerReader for TimingObserver {
     fn trailers(&mut self, request: u32, trailers: Trailers<'_>) {
         let mut fields = std::mem::take(&mut self.fields);
         trailers.copy_fields(&mut fields);
-        self.read(request, |name, found| fields.all(name).for_each(found));
-        self.fields = fields;
+        let headers = std::mem::take(&mut self.headers);
+        for (nth, name) in headers.iter().enumerate() {
+            fields.all(name).for_each(|value| self.read(request, nth, value, None));
+        }
+        (self.headers, self.fields) = (headers, fields);
     }
 
     fn end(&mut self, request: u32, ended: EndedRequest) {
@@ -130,12 +189,12 @@ impl AnswerReader for TimingObserver {
         if !is_measured || !matches!(ended.outcome, Outcome::Response { .. }) {
             return;
         }
-        let Some(times) = self.open.get(request as usize).copied() else { return };
+        let Some(times) = self.open.get(request as usize) else { return };
         if times.is_empty() {
             self.results.without += 1;
         } else {
             self.results.answers += 1;
-            self.results.times.keep(&times, ended.end.since(ended.arrival.intended_start));
+            self.results.times.keep(times, ended.end.since(ended.arrival.intended_start));
         }
     }
 

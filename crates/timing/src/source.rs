@@ -8,7 +8,7 @@ use truetail_model::time::Nanos;
 use crate::server_timing::MAX_NAME;
 
 /// Limit on a duration: a week. A longer one is no duration of a request.
-const LONGEST_NS: f64 = 7.0 * 86_400e9;
+const LONGEST_NS: u64 = 7 * 86_400 * 1_000_000_000;
 
 /// A header with times.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,15 +24,15 @@ pub enum TimingSource {
     },
 }
 
-/// Unit of the number in a header.
+/// Unit of the number in a header, with the decimals after which it ends at a nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderUnit {
     /// Seconds.
-    Seconds,
+    Seconds = 9,
     /// Milliseconds.
-    Milliseconds,
+    Milliseconds = 6,
     /// Microseconds.
-    Microseconds,
+    Microseconds = 3,
 }
 
 impl HeaderUnit {
@@ -46,44 +46,86 @@ impl HeaderUnit {
         }
     }
 
-    fn nanoseconds(self) -> f64 {
-        match self {
-            HeaderUnit::Seconds => 1e9,
-            HeaderUnit::Milliseconds => 1e6,
-            HeaderUnit::Microseconds => 1e3,
-        }
+    /// Returns the decimals after which the unit ends at a nanosecond.
+    fn decimals(self) -> usize {
+        self as usize
     }
 
     /// Returns the duration; `None` if the text is not a decimal number from 0 to a week.
     pub(crate) fn duration(self, text: &[u8]) -> Option<Nanos> {
-        let number = short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.trim().parse().ok())?;
-        let ns = number * self.nanoseconds();
-        (0.0..=LONGEST_NS).contains(&ns).then(|| Nanos(ns.round() as u64))
+        let short = Decimal::at_start(text).filter(|decimal| decimal.length == text.len());
+        if let Some(exact) = short.and_then(|decimal| self.exact(decimal)) {
+            return Some(exact);
+        }
+        let number: f64 = std::str::from_utf8(text).ok()?.trim().parse().ok()?;
+        let ns = number * POWERS[self.decimals()] as f64;
+        (0.0..=LONGEST_NS as f64).contains(&ns).then(|| Nanos(ns.round() as u64))
+    }
+
+    /// Returns the duration if it is a whole number of nanoseconds, up to a week. It equals the rounded product of
+    /// floating-point numbers, because two roundings change a duration of up to a week by less than a quarter of a
+    /// nanosecond.
+    #[inline]
+    pub(crate) fn exact(self, decimal: Decimal) -> Option<Nanos> {
+        let scale = POWERS.get(self.decimals().wrapping_sub(decimal.behind_point))?;
+        let ns = decimal.digits.checked_mul(*scale)?;
+        (ns <= LONGEST_NS).then_some(Nanos(ns))
     }
 }
 
-/// Returns a number of up to 15 digits, with or without a point. Both parts of the fraction are exact, so the result is
-/// the one that parsing the text gives.
-fn short_decimal(text: &[u8]) -> Option<f64> {
-    const MAX_DIGITS: usize = 15;
-    const POWERS: [f64; MAX_DIGITS] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
-    if text.len() > MAX_DIGITS {
-        return None;
+/// The powers of ten from 1, up to the nanoseconds of a second.
+const POWERS: [u64; 10] = {
+    let mut powers = [1; 10];
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
     }
-    let mut digits = 0u64;
-    let mut behind_point = None;
-    for byte in text {
-        match byte {
-            b'0'..=b'9' => {
-                digits = digits * 10 + u64::from(byte - b'0');
-                behind_point = behind_point.map(|count| count + 1);
+    powers
+};
+
+/// A number of up to 15 digits, with or without a point.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Decimal {
+    digits: u64,
+    /// Digits behind the point.
+    behind_point: usize,
+    /// Bytes of its text.
+    pub(crate) length: usize,
+}
+
+impl Decimal {
+    /// Limit on the bytes of a number: so many digits do not overflow.
+    const LONGEST: usize = 16;
+
+    /// Reads the digits at the start of `text`, with a point among them.
+    #[inline]
+    pub(crate) fn at_start(text: &[u8]) -> Option<Decimal> {
+        let text = &text[..text.len().min(Decimal::LONGEST)];
+        let mut digits = 0u64;
+        let mut length = 0;
+        let mut behind_point = 0;
+        let mut has_point = false;
+        loop {
+            // Twice at most: before the point, and behind it.
+            let first = length;
+            while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9) {
+                digits = digits * 10 + u64::from(digit);
+                length += 1;
             }
-            b'.' if behind_point.is_none() => behind_point = Some(0),
-            _ => return None,
+            if has_point {
+                behind_point = length - first;
+                break;
+            }
+            has_point = text.get(length) == Some(&b'.');
+            if !has_point {
+                break;
+            }
+            length += 1;
         }
+        let is_number = length > usize::from(has_point) && length < Decimal::LONGEST;
+        is_number.then_some(Decimal { digits, behind_point, length })
     }
-    let has_digits = text.len() > usize::from(behind_point.is_some());
-    has_digits.then(|| digits as f64 / POWERS[behind_point.unwrap_or(0)])
 }
 
 impl TimingSource {
@@ -95,6 +137,14 @@ impl TimingSource {
             header("x-envoy-upstream-service-time", HeaderUnit::Milliseconds),
             header("x-runtime", HeaderUnit::Seconds),
         ]
+    }
+
+    /// Returns the name of the header, in lower case.
+    pub(crate) fn header(&self) -> &str {
+        match self {
+            TimingSource::ServerTiming => "server-timing",
+            TimingSource::Header { name, .. } => name,
+        }
     }
 }
 
@@ -160,11 +210,17 @@ mod tests {
     }
     proptest! {
         #[test]
-        fn a_short_number_is_the_one_that_its_text_means(text in "[0-9]{0,9}[.]?[0-9]{0,9}") {
-            if let Some(number) = short_decimal(text.as_bytes()) {
-                prop_assert_eq!(Ok(number), text.parse::<f64>());
+        fn a_short_number_is_the_one_that_its_text_means(text in "[0-9]{0,9}[.]?[0-9]{0,9}", unit in 0..3usize) {
+            let unit = HeaderUnit::ALL[unit];
+            let number = text.parse::<f64>().ok();
+            let expected = number.map(|number| (number * POWERS[unit.decimals()] as f64).round() as u64);
+            let expected = expected.filter(|ns| *ns <= LONGEST_NS).map(Nanos);
+            prop_assert_eq!(unit.duration(text.as_bytes()), expected);
+            if let Some(decimal) = Decimal::at_start(text.as_bytes()) {
+                prop_assert_eq!(decimal.length, text.len());
+                prop_assert!(unit.exact(decimal).is_none() || unit.exact(decimal) == expected);
             } else {
-                prop_assert!(text.len() > 15 || text.parse::<f64>().is_err(), "{}", text);
+                prop_assert!(text.len() > 15 || number.is_none(), "{}", text);
             }
         }
     }

@@ -58,10 +58,11 @@ impl TimingRun {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use truetail_model::time::Nanos;
 
     use super::*;
-    use crate::answered::observe_answers;
+    use crate::answered::{observe_answers, observe_heads};
 
     fn read(run: &TimingRun, answers: &[&[(&str, &str)]]) -> ServerTiming {
         run.facts(&observe_answers(&run.observer_factory(), answers))
@@ -101,5 +102,38 @@ mod tests {
         let run = TimingRun::new(TimingSource::usual(), Vec::new(), Timestamp(1));
         let found = read(&run, &[&[("server-timing", "a;dur=1")], &[("server-timing", "a;dur=2")]]);
         assert_eq!((found.answers, found.times.len(), found.times[0].index()), (1, 1, 1));
+    }
+
+    /// Lines that differ in their digits, and now and then in more.
+    fn line() -> impl Strategy<Value = String> {
+        let number = "[0-9]{1,3}|[0-9]{0,2}[.][0-9]{1,3}|[0-9]{1,12}[.]?[0-9]{0,9}|1e2|-1|[0-9][.][0-9][.]|";
+        let times = (number, number).prop_map(|(first, second)| {
+            [
+                format!("Server-Timing: db;dur={first}, app;dur={second}\r\n"),
+                format!("server-timing: db;dur=\"{first}\";dur={second},\thit , db;dur={second}\r\n"),
+                format!("server-timing: db;dur={first} {second}\n"),
+                format!("X-Runtime: {first}\r\n"),
+                format!("x-runtime:{first}{second}\r\n"),
+                format!("X-Request-Id: {first}\r\n"),
+                format!("Server-Timing: {}\r\n", format!("db;dur={first},").repeat(12)),
+            ]
+        });
+        (times, prop_oneof![4 => Just(0), 1 => 0..7usize]).prop_map(|(lines, nth)| lines[nth].clone())
+    }
+
+    proptest! {
+        #[test]
+        fn an_answer_like_the_one_before_is_read_as_if_it_were_the_first(
+            answers in proptest::collection::vec(proptest::collection::vec(line(), 0..3), 1..40)
+        ) {
+            let heads: Vec<String> =
+                answers.iter().map(|lines| format!("HTTP/1.1 200 OK\r\n{}\r\n", lines.concat())).collect();
+            let [one, several] = [true, false].map(|is_one_worker| {
+                let run = TimingRun::new(TimingSource::usual(), Vec::new(), Timestamp::ZERO);
+                let samples = observe_heads(&run.observer_factory(), &heads, is_one_worker);
+                run.facts(&samples)
+            });
+            prop_assert_eq!(one, several);
+        }
     }
 }

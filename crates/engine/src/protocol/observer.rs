@@ -169,6 +169,11 @@ impl<'a> AnswerHead<'a> {
         AnswerHead::new(status, HeadFields::Decoded(fields))
     }
 
+    /// Returns a head of HTTP/1.1 that was parsed before, to drive an observer without a worker.
+    pub fn with_text(status: u16, text: &'a [u8]) -> AnswerHead<'a> {
+        AnswerHead::new(status, HeadFields::Http1(text))
+    }
+
     /// Returns a head without fields, for tests of observers.
     pub fn without_fields(status: u16) -> AnswerHead<'static> {
         AnswerHead::new(status, HeadFields::None)
@@ -187,9 +192,31 @@ impl<'a> AnswerHead<'a> {
     /// [`AnswerHead::copy_fields`].
     pub fn each_value(&self, name: &str, found: &mut dyn FnMut(&[u8])) {
         match self.fields {
-            HeadFields::Http1(bytes) => values_in_head(bytes, name.as_bytes(), found),
+            HeadFields::Http1(bytes) => values_in_head(bytes, &[name], &mut |_, value| found(value)),
             HeadFields::Decoded(fields) => fields.all(name).for_each(found),
             HeadFields::None => {}
+        }
+    }
+
+    /// Calls `found` with the values of several names, one name after the other or in the order of the fields, and with
+    /// the place of the name in `names`. Looks at a head of HTTP/1.1 once.
+    pub fn each_value_of(&self, names: &[String], found: &mut dyn FnMut(usize, &[u8])) {
+        match self.fields {
+            HeadFields::Http1(bytes) => values_in_head(bytes, names, found),
+            HeadFields::Decoded(fields) => {
+                let places = names.iter().enumerate();
+                places.for_each(|(nth, name)| fields.all(name).for_each(|value| found(nth, value)));
+            }
+            HeadFields::None => {}
+        }
+    }
+
+    /// Returns the head as it came, from its status line to its empty line; `None` if the protocol has it in another
+    /// form. Two heads with equal text have equal fields.
+    pub fn text(&self) -> Option<&'a [u8]> {
+        match self.fields {
+            HeadFields::Http1(bytes) => Some(bytes),
+            HeadFields::Decoded(_) | HeadFields::None => None,
         }
     }
 

@@ -97,11 +97,13 @@ impl OfRequest for ReportedTimes {
 
 impl ReportedTimes {
     /// Returns no times of the request with this index.
+    #[inline]
     pub fn none(index: u64) -> ReportedTimes {
         ReportedTimes::of_spans(index, 0)
     }
 
     /// Returns no times of the request with this index, for this number of spans.
+    #[inline]
     pub fn of_spans(index: u64, spans: u64) -> ReportedTimes {
         ReportedTimes { index, spans, times: [ABSENT; MAX_PARTS] }
     }
@@ -117,11 +119,13 @@ impl ReportedTimes {
     }
 
     /// Returns the time of the name at this place.
+    #[inline]
     pub fn get(&self, place: usize) -> Option<Nanos> {
         self.times.get(place).filter(|time| **time != ABSENT).map(|time| Nanos(*time))
     }
 
     /// Adds to the time of the name at this place, up to about 500 years.
+    #[inline]
     pub fn add(&mut self, place: usize, time: Nanos) {
         let before = self.get(place).unwrap_or(Nanos::ZERO);
         if let Some(slot) = self.times.get_mut(place) {
@@ -130,6 +134,7 @@ impl ReportedTimes {
     }
 
     /// Returns true if no time was reported.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.times.iter().all(|time| *time == ABSENT)
     }

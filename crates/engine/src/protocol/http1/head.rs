@@ -145,16 +145,18 @@ pub(crate) fn head_fields(bytes: &[u8], list: &mut FieldList) {
     }
 }
 
-/// Calls `found` with the value of each field `name` of a head that was parsed before, in any case of the name. A value
-/// that is folded over several lines ends with its first.
-pub(crate) fn values_in_head(bytes: &[u8], name: &[u8], found: &mut dyn FnMut(&[u8])) {
+/// Calls `found` with the value of each field of a head that was parsed before, if its name is one of `names` in any
+/// case, and with the place of the name among them. A value that is folded over several lines ends with its first.
+pub(crate) fn values_in_head(bytes: &[u8], names: &[impl AsRef<[u8]>], found: &mut dyn FnMut(usize, &[u8])) {
     let mut rest = bytes;
     while let Some(end) = memchr::memchr(b'\n', rest) {
         rest = &rest[end + 1..];
-        let Some((start, after)) = rest.split_at_checked(name.len()) else { return };
-        if after.first() == Some(&b':') && start.eq_ignore_ascii_case(name) {
-            let line = &after[1..memchr::memchr(b'\n', after).unwrap_or(after.len())];
-            found(line.trim_ascii());
+        for (nth, name) in names.iter().map(AsRef::as_ref).enumerate() {
+            let Some((start, after)) = rest.split_at_checked(name.len()) else { continue };
+            if after.first() == Some(&b':') && start.eq_ignore_ascii_case(name) {
+                let line = &after[1..memchr::memchr(b'\n', after).unwrap_or(after.len())];
+                found(nth, line.trim_ascii());
+            }
         }
     }
 }
