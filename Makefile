@@ -67,7 +67,7 @@ test-python:
 FEATURES := truetail/otlp,truetail/parquet,truetail/sqlite,truetail/script,truetail/serve-http2,truetail/tokenizer
 test-features:
 	$(CARGO) test --workspace --features $(FEATURES) --lib --test live --test formats --test cli --test streams --locked \
-		-- otlp containers tokenizer llm script calls
+		-- otlp containers tokenizer llm script calls over_http2 deflate
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
 test-tools: tools

@@ -42,7 +42,9 @@ pub(crate) fn preflight_error(target: &Target, error: &PreflightError) -> CliErr
 fn speaks_no_http2(error: &PreflightError) -> bool {
     matches!(
         error,
-        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } | PreflightError::Tls { fault: TlsFault::NoHttp2, .. }
+        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. }
+            | PreflightError::NotOpened { cause: Cause::NoHttp2, .. }
+            | PreflightError::Tls { fault: TlsFault::NoHttp2, .. }
     )
 }
 

@@ -41,9 +41,9 @@ impl RunOutput {
     /// that the engine does not know.
     pub fn into_run(self, source: RunSource, offered: OfferedLoad) -> Run {
         let about_channels = self.generator.messages.iter().filter_map(MessageBooks::note_about_channels);
-        let books = self.generator.messages.iter();
-        let compression =
-            books.zip(&offered.messages).filter_map(|(books, config)| books.note_about_compression(config));
+        let has_answered = self.snapshot.tally.responses > 0;
+        let books = self.generator.messages.iter().zip(&offered.messages);
+        let compression = books.filter_map(|(books, config)| books.note_about_compression(config, has_answered));
         let skipped = self.generator.skipped_lines.iter().map(ToString::to_string);
         let notes = skipped.chain(about_channels).chain(compression).collect();
         let facts = Facts {

@@ -159,6 +159,12 @@ impl AnswerQueue {
         if self.blocked { self.advance(shared) } else { Ok(()) }
     }
 
+    /// Returns the number of requests that wait, and of bytes that left of the first answer.
+    #[cfg(feature = "http2")]
+    pub(crate) fn position(&self) -> (usize, u64) {
+        (self.exchanges.len(), self.exchanges.front().map_or(0, |first| first.sent))
+    }
+
     /// Sends what is due at a timer of this connection, or closes it when it has lingered.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         if self.linger_until.is_some_and(|until| until <= now) {

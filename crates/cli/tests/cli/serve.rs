@@ -100,6 +100,39 @@ fn messages_over_http2_meet_the_scenario() {
     assert!(run["response_time"]["max_ns"].as_u64() > Some(250_000_000), "the stall: {}", run["response_time"]);
 }
 
+/// A reset ends the stream of a channel at once, and the client opens the next one.
+#[cfg(feature = "serve-http2")]
+#[test]
+fn a_reset_over_http2_is_heard_at_once() {
+    let dir = TestDir::new();
+    let fault = "[[service.fault]]\nkind = \"reset\"\nevery = 50\n";
+    let text = format!("[workload]\nrate = 100\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{fault}");
+    let served = ServeProcess::start(&dir, dir.file("resets.toml", &text));
+    let url = format!("ws://127.0.0.1:{}/", served.port());
+    let load = [
+        "--http2",
+        "--data",
+        "n{{seq}}",
+        "-r",
+        "100",
+        "-n",
+        "200",
+        "--timeout",
+        "60s",
+        "--json",
+        "--quiet",
+        "--no-save",
+    ];
+    let run = dir.truetail(&[&["run", &url][..], &load].concat()).json();
+    assert_balanced(&run);
+    let (_, rows) = served.stop();
+    let unanswered = run["tally"]["reset"].as_u64().unwrap() + run["tally"]["malformed"].as_u64().unwrap();
+    assert!(unanswered >= 4, "{run}");
+    assert_eq!((&run["tally"]["timed_out"], &run["tally"]["in_flight_at_end"]), (&0.into(), &0.into()), "{run}");
+    assert_eq!(run["messages"]["channels_lost"], 4, "{run}");
+    assert!((196..=204).contains(&rows.len()), "{}", rows.len());
+}
+
 #[test]
 fn an_unknown_framing_is_one_line() {
     let output = TestDir::new().truetail(&["serve", "--framing", "lines"]);

@@ -79,10 +79,10 @@ impl MessageBooks {
         })
     }
 
-    /// Returns a note if the server did not agree to compress messages, as was offered.
-    pub fn note_about_compression(&self, config: &MessageConfig) -> Option<String> {
+    /// Returns a note if a server that answered did not agree to compress messages, as was offered.
+    pub fn note_about_compression(&self, config: &MessageConfig, has_answered: bool) -> Option<String> {
         let note = "the server did not agree to permessage-deflate, so messages were not compressed";
-        (config.offers_deflate && self.channels_compressed == 0).then(|| note.to_owned())
+        (has_answered && config.offers_deflate && self.channels_compressed == 0).then(|| note.to_owned())
     }
 
     /// Adds the books of another worker or machine. Sums saturate, since files may hold any numbers.

@@ -16,13 +16,14 @@ use truetail_model::time::Timestamp;
 
 use super::answering::{Progress, RequestBody, StreamExchange};
 use super::call;
+use super::channels::Channels;
 use super::pipe::Pipe;
 use super::tunnel;
 use super::wire::{Received, Wire};
+use crate::answer_queue::AnswerQueue;
 use crate::close_reason::CloseReason;
 use crate::exchange::NextSend;
 use crate::http::{Refusal, RequestOrigin, Route, path, route};
-use crate::messages::MessageConnection;
 use crate::response_form::{Framing, ResponseForm};
 use crate::shared_state::SharedState;
 use crate::stream::StreamKey;
@@ -54,7 +55,7 @@ pub(crate) struct Http2Connection {
     /// Streams by our own ids, which follow the order of the requests.
     streams: HashMap<u64, StreamExchange>,
     /// Streams that carry WebSockets.
-    channels: Vec<MessageConnection>,
+    channels: Channels,
     /// Number of streams begun.
     begun: u64,
     /// Ids of the streams with streamed answers, by the numbers of these answers.
@@ -95,7 +96,7 @@ impl Http2Connection {
             token,
             session: Session::Handshake(Box::new(handshake)),
             streams: HashMap::new(),
-            channels: Vec::new(),
+            channels: Channels::default(),
             begun: 0,
             by_number: HashMap::new(),
             due: BinaryHeap::new(),
@@ -117,7 +118,10 @@ impl Http2Connection {
             return Ok(false);
         }
         let received = self.wire.receive(buffer);
-        self.poll(shared)?;
+        let polled = self.poll(shared);
+        // What came before the end of the connection counts.
+        self.channels.read(shared, buffer);
+        polled?;
         if received == Received::End {
             return Err(CloseReason::ClientGone);
         }
@@ -126,10 +130,6 @@ impl Http2Connection {
             // Reading makes room, and h2 must announce it to the client.
             self.poll(shared)?;
         }
-        self.for_channels(shared, |channel, shared| {
-            while channel.read(shared, buffer)? {}
-            channel.answers.on_writable(shared)
-        });
         self.forget_reset_streams(shared);
         let now = shared.now();
         // The client may have made room.
@@ -140,37 +140,21 @@ impl Http2Connection {
 
     /// Returns true if bytes were left unread, and the client reads its answers again.
     pub(crate) fn wants_reading(&self) -> bool {
-        let is_unread = self.wire.is_paused() || self.channels.iter().any(MessageConnection::wants_reading);
+        let is_unread = self.wire.is_paused() || self.channels.want_reading();
         is_unread && !self.wire.is_unread()
     }
 
     /// Continues to send when the system accepts bytes again.
     pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         self.wire.flush_tls()?;
-        self.for_channels(shared, |channel, shared| channel.answers.on_writable(shared));
+        self.channels.each_queue(shared, AnswerQueue::on_writable);
         self.advance(shared)
     }
 
     /// Handles a timer of this connection that is due.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
-        self.for_channels(shared, |channel, shared| channel.answers.on_timer(shared, now));
+        self.channels.each_queue(shared, |answers, shared| answers.on_timer(shared, now));
         self.advance(shared)
-    }
-
-    /// Lets each channel act, and hands its bytes to h2. A channel that is over ends with its stream.
-    fn for_channels(
-        &mut self,
-        shared: &mut SharedState,
-        mut act: impl FnMut(&mut MessageConnection, &mut SharedState) -> Result<(), CloseReason>,
-    ) {
-        self.channels.retain_mut(|channel| match act(channel, shared) {
-            Ok(()) => true,
-            Err(over) => {
-                let ending = if over == CloseReason::ClientGone { Ending::ClientGone } else { Ending::Dropped };
-                channel.answers.abandon(shared, ending);
-                false
-            }
-        });
     }
 
     /// Adds an event of a batch to its stream, to be sent when it is due.
@@ -187,7 +171,7 @@ impl Http2Connection {
         let mut ids: Vec<u64> = self.streams.keys().copied().collect();
         ids.sort_unstable();
         ids.into_iter().for_each(|id| self.remove(shared, id, Some(ending)));
-        self.channels.iter_mut().for_each(|channel| channel.answers.abandon(shared, ending));
+        self.channels.abandon(shared, ending);
     }
 
     /// Lets h2 process the received bytes, begins exchanges for new requests, and sends the frames of h2 itself.
@@ -236,7 +220,8 @@ impl Http2Connection {
         let (head, body) = request.into_parts();
         if tunnel::is_asked_for(&head) {
             let route = shared.route_of(path(head.uri.path()));
-            return self.channels.extend(tunnel::accept(&head, body, respond, self.token, route));
+            let channel = tunnel::accept(&head, body, respond, self.token, route);
+            return channel.into_iter().for_each(|channel| self.channels.push(channel));
         }
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let field = |name| head.headers.get(name).map(HeaderValue::as_bytes);
@@ -376,11 +361,15 @@ impl Http2Connection {
 
     /// Sends the due bytes until the system accepts no more or the turn is over.
     fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
-        if !self.channels.is_empty() {
+        if self.channels.take_activity() {
             self.poll(shared)?;
         }
         for _ in 0..ROUNDS_PER_TURN {
-            if !self.flush(shared)? || self.serve_some(shared) == 0 {
+            if !self.flush(shared)? {
+                return Ok(());
+            }
+            let has_gone_on = self.channels.go_on(shared);
+            if self.serve_some(shared) == 0 && !has_gone_on {
                 return Ok(());
             }
             self.poll(shared)?;

@@ -8,6 +8,7 @@
 
 mod answering;
 mod call;
+mod channels;
 mod connection;
 mod pipe;
 mod tunnel;

@@ -109,7 +109,7 @@ impl FieldBlock<'_> {
     }
 }
 
-/// The fields of a request that none follows on its connection, so that nothing is put into the table.
+/// The fields of the only request of its connection. Nothing of them is put into the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainBlock<'a>(pub(crate) &'a [u8]);
 

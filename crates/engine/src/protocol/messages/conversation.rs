@@ -210,10 +210,13 @@ impl Channel {
         if self.stream.is_none() {
             return self.take_content(protocol, bytes, at, events);
         }
+        let was_whole = self.outbox.unlent().is_empty();
         let taken = self.take_stream(protocol, bytes, at, events);
-        self.feed_stream(at);
+        // A lost channel sends no further message, and answers a Close only if none waits before the answer.
+        if taken.is_ok() || was_whole {
+            self.feed_stream(at);
+        }
         if taken.is_err() {
-            // What the server has not accepted yet, such as the answer to its Close, is lost.
             let is_whole = self.outbox.unlent().is_empty() && self.splitter.has_frames();
             self.stream.iter_mut().for_each(|stream| stream.say_goodbye(is_whole));
         }
@@ -234,9 +237,14 @@ impl Channel {
         if let (Some(answer), Opening::WebSocket(request)) = (stream.answer(), &protocol.options.opening) {
             request.agreement(answer.iter())?.apply(&mut self.splitter, &mut self.varying);
             stream.accept();
+            if self.greeting.is_none() {
+                self.inbox.begin_pushes(at, events);
+            }
             protocol.books.channels_compressed += u64::from(self.varying.deflater.is_some());
         }
-        let taken = self.take_content(protocol, &content, at, events);
+        // Other content is that of an error page.
+        let is_of_channel = stream.takes_content();
+        let taken = if is_of_channel { self.take_content(protocol, &content, at, events) } else { Ok(()) };
         if let Some(stream) = &mut self.stream {
             stream.restore_content(content);
         }
@@ -329,6 +337,9 @@ impl Conversation<Messages> for Channel {
     fn sent(&mut self, protocol: &Messages, count: usize, now: Timestamp, events: &mut Events) {
         let count = self.stream.as_mut().map_or(count, |stream| stream.sent(count));
         if let Some(greeting) = &mut self.greeting {
+            if self.stream.as_ref().is_some_and(|stream| !stream.takes_content()) {
+                return;
+            }
             let of_greeting = if self.stream.is_some() { 0 } else { count };
             greeting.sent(of_greeting, now);
             return self.feed_stream(now);

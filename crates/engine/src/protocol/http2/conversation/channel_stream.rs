@@ -124,6 +124,9 @@ impl ChannelStream {
         if let Opening::Offered(fields) = &mut self.opening
             && self.connection.peer.known
         {
+            if self.connection.is_closing() {
+                return Err(Cause::GoneAway);
+            }
             if !self.connection.peer.accepts_connect {
                 return Err(Cause::NoExtendedConnect);
             }
@@ -187,7 +190,8 @@ impl ChannelStream {
         let mut events = Events::default();
         let flow = self.connection.take_bytes(bytes, &mut events);
         let outcome = |event| if let Event::Ended(ended) = event { Some(ended.outcome) } else { None };
-        let ended = events.take().into_iter().find_map(outcome).map(|outcome| self.end_of(outcome));
+        let ended = events.take().into_iter().find_map(outcome);
+        let ended = ended.map(|outcome| self.end_of(outcome));
         match flow {
             Flow::Close(cause) => Some(ended.unwrap_or(cause.into())),
             Flow::Continue => ended.or_else(|| self.go_on().err().map(StreamEnd::from)),
@@ -195,8 +199,12 @@ impl ChannelStream {
     }
 
     /// Returns the end that the outcome of the only request means.
-    fn end_of(&self, outcome: Outcome) -> StreamEnd {
-        let is_open = self.opening == Opening::Accepted;
+    fn end_of(&mut self, outcome: Outcome) -> StreamEnd {
+        // A server may accept a channel and end it at once.
+        if self.opening == Opening::Asked && outcome.status().is_some_and(|status| (200..300).contains(&status)) {
+            self.opening = Opening::Answered;
+        }
+        let is_open = matches!(self.opening, Opening::Answered | Opening::Accepted);
         match outcome {
             // The reset of a stream has the status that gRPC gives it.
             Outcome::Response { .. } if self.opening == Opening::Call => StreamEnd {

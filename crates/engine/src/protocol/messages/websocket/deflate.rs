@@ -8,6 +8,12 @@ use truetail_model::record::Cause;
 pub(in crate::protocol::messages) const DEFLATE_OFFER: &str = "permessage-deflate";
 /// Last bytes of a compressed message, which are not sent (section 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
+/// An empty message.
+const EMPTY: [u8; 1] = [0];
+/// Memory that a channel keeps for compressed messages.
+const KEPT: usize = 64 << 10;
+/// Blocks of one message that may say that they are the last one. Each costs the state a new beginning.
+const MAX_LAST_BLOCKS: u32 = 1024;
 /// Longest message after decompression: 16 MiB. Few bytes of a hostile server can become many, and all of them cost
 /// time.
 const MAX_INFLATED: u64 = 16 << 20;
@@ -68,16 +74,24 @@ impl Deflater {
 
     /// Returns the payload of a message, compressed.
     pub(super) fn compress(&mut self, message: &[u8]) -> &[u8] {
+        if message.is_empty() {
+            // An empty block (section 7.2.3.6). Not every library makes one right after another flush.
+            return &EMPTY;
+        }
         self.out.clear();
+        self.out.shrink_to(KEPT);
         let begin = self.state.total_in();
         loop {
-            // More than a flush needs: deflate is done once it leaves room (zlib's manual on deflate and Z_SYNC_FLUSH).
-            self.out.reserve(message.len() / 2 + 64);
+            // Room for what does not compress, in one piece if possible.
+            self.out.reserve(message.len() + message.len() / 8 + 256);
             let taken = (self.state.total_in() - begin) as usize;
+            let before = self.out.len();
             let compressed = self.state.compress_vec(&message[taken..], &mut self.out, FlushCompress::Sync);
             debug_assert!(compressed.is_ok(), "there is room, and the state is valid");
             let is_all = (self.state.total_in() - begin) as usize == message.len();
-            if compressed.is_err() || is_all && self.out.len() < self.out.capacity() {
+            let is_flushed = self.out.len() < self.out.capacity() && self.out.ends_with(&TAIL);
+            let is_stuck = is_all && self.out.len() == before;
+            if compressed.is_err() || is_all && is_flushed || is_stuck {
                 break;
             }
         }
@@ -95,6 +109,8 @@ pub(super) struct Inflater {
     forgets: bool,
     /// Bytes of the current message that have arrived, decompressed.
     length: u64,
+    /// Blocks of it that said that they were the last one.
+    last_blocks: u32,
     out: Vec<u8>,
 }
 
@@ -104,6 +120,7 @@ impl Inflater {
             state: Decompress::new(false),
             forgets: terms.server_forgets,
             length: 0,
+            last_blocks: 0,
             out: Vec::with_capacity(AT_ONCE),
         }
     }
@@ -131,7 +148,11 @@ impl Inflater {
             let is_stuck = taken == 0 && self.out.is_empty();
             match status {
                 // A block may say that it is the last one, and others may follow (section 7.2.3.4).
-                Status::StreamEnd => self.state.reset(false),
+                Status::StreamEnd if self.last_blocks == MAX_LAST_BLOCKS => return Err(Cause::BadMessage),
+                Status::StreamEnd => {
+                    self.last_blocks += 1;
+                    self.state.reset(false);
+                }
                 Status::Ok | Status::BufError if rest.is_empty() && self.out.len() < AT_ONCE => return Ok(()),
                 Status::Ok | Status::BufError if is_stuck => return Err(Cause::BadMessage),
                 Status::Ok | Status::BufError => {}
@@ -146,6 +167,7 @@ impl Inflater {
     pub(super) fn end(&mut self, told: &mut impl FnMut(&[u8]) -> Result<(), Cause>) -> Result<(), Cause> {
         self.take(&TAIL, told)?;
         self.length = 0;
+        self.last_blocks = 0;
         if self.forgets {
             self.state.reset(false);
         }

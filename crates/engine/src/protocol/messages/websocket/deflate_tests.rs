@@ -2,11 +2,13 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress};
 use proptest::prelude::*;
+use truetail_model::random::mix64;
 use truetail_model::record::{Cause, Outcome};
 
 use super::super::Exchange;
 use super::WebSocketRequest;
 use super::deflate::{DeflateTerms, Deflater};
+use super::frames::FrameReader;
 use super::tests::{Client, frame, unmasked};
 use crate::protocol::{Conversation, Flow};
 
@@ -35,9 +37,13 @@ impl Server {
     }
 
     fn decompress(&mut self, payload: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(100_000);
+        let mut out = Vec::with_capacity(200_000);
         let whole = [payload, &TAIL].concat();
-        self.inflate.decompress_vec(&whole, &mut out, FlushDecompress::Sync).unwrap();
+        let begin = self.inflate.total_in();
+        while self.inflate.total_in() - begin < whole.len() as u64 {
+            let taken = (self.inflate.total_in() - begin) as usize;
+            self.inflate.decompress_vec(&whole[taken..], &mut out, FlushDecompress::Sync).unwrap();
+        }
         if self.forgets {
             self.inflate.reset(false);
         }
@@ -62,6 +68,18 @@ fn open(extension: &str, messages: u32) -> Client {
     assert_eq!(flow, Flow::Continue, "{extension}");
     (0..messages).for_each(|tag| client.begin(tag));
     client
+}
+
+/// Returns the content of a message that arrives in pieces.
+fn read(reader: &mut FrameReader, bytes: &[u8], size: usize) -> Vec<u8> {
+    let mut content = Vec::new();
+    for mut piece in bytes.chunks(size) {
+        while !piece.is_empty() {
+            let (taken, _) = reader.feed(piece, &mut |part| content.extend_from_slice(part)).unwrap();
+            piece = &piece[taken..];
+        }
+    }
+    content
 }
 
 #[test]
@@ -152,6 +170,7 @@ fn what_the_standard_forbids_closes_a_compressed_channel() {
         ("no deflate", frame(0xc1, b"\xff\xff\xff\xff"), Cause::BadMessage),
         ("a text that is none", frame(0xc1, &no_text), Cause::BadMessage),
         ("a text that is cut", frame(0xc1, &cut_text), Cause::BadMessage),
+        ("last blocks without end", frame(0xc1, &b"\x03\x00".repeat(1025)), Cause::BadMessage),
         ("few bytes that become many", frame(0xc1, &large), Cause::MessageTooLarge),
     ] {
         let mut client = open("permessage-deflate", 2);
@@ -160,6 +179,24 @@ fn what_the_standard_forbids_closes_a_compressed_channel() {
 }
 
 proptest! {
+    /// Messages that compress well, or not at all, and empty ones.
+    #[test]
+    fn any_message_can_be_decompressed(
+        messages in prop::collection::vec((0..100_000usize, any::<bool>()), 1..5),
+        forgets: bool,
+    ) {
+        let extension = if forgets { "permessage-deflate; client_no_context_takeover" } else { "permessage-deflate" };
+        let mut deflater = Deflater::new(DeflateTerms::parse(extension).unwrap());
+        let mut server = Server::new(forgets);
+        for (length, is_random) in messages.into_iter().chain([(0, false), (0, false), (1, false)]) {
+            let byte = |at: usize| if is_random { mix64(at as u64) as u8 } else { (at / 1000) as u8 };
+            let message: Vec<u8> = (0..length).map(byte).collect();
+            let payload = deflater.compress(&message);
+            prop_assert!(!payload.is_empty());
+            prop_assert!(server.decompress(payload) == message);
+        }
+    }
+
     /// Sizes around the buffers of the decompressor, and cuts within them.
     #[test]
     fn any_message_comes_as_it_was_sent(
@@ -169,11 +206,14 @@ proptest! {
     ) {
         let extension = if forgets { "permessage-deflate; server_no_context_takeover" } else { "permessage-deflate" };
         let mut server = Server::new(forgets);
+        let mut reader = FrameReader::default();
+        reader.inflate(DeflateTerms::parse(extension).unwrap());
         let mut client = open(extension, messages.len() as u32);
         client.take_output();
         for (length, byte, step) in &messages {
             let content: Vec<u8> = (0..*length).map(|at| byte.wrapping_add((at / step) as u8)).collect();
             let payload = server.compress(&content);
+            prop_assert!(read(&mut reader, &frame(0xc2, &payload), size) == content);
             prop_assert_eq!(client.receive_pieces(&frame(0xc2, &payload), size), Flow::Continue);
         }
         prop_assert_eq!(client.ended.len(), messages.len());

@@ -1,9 +1,9 @@
 //! WebSockets over HTTP/2 (RFC 8441), with a server played by the test.
 
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 
-use super::super::Exchange;
+use super::super::{Exchange, ExchangeStep, Expectation};
 use super::WebSocketRequest;
 use super::tests::{Client, frame, unmasked};
 use crate::protocol::http2::frame::{FrameHeader, HEAD, PREFACE, code, flag, kind, put, setting};
@@ -35,6 +35,12 @@ fn head(status: &str, fields: &[(&str, &str)], ends: bool) -> Vec<u8> {
     }
     let mut out = Vec::new();
     put(&mut out, kind::HEADERS, flag::END_HEADERS | if ends { flag::END_STREAM } else { 0 }, STREAM, &block);
+    out
+}
+
+fn goaway() -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, kind::GOAWAY, 0, 0, &[0; 8]);
     out
 }
 
@@ -121,11 +127,13 @@ fn only_an_answer_as_asked_for_opens_a_channel() {
         ("another version of HTTP", at_once(no_http2), Cause::NoHttp2),
         ("an answer before the request", at_once(early), Cause::Http2Protocol),
         ("an error", after_offer(head("404", &[], true)), Cause::NoWebSocket),
-        ("an error with a body", after_offer(head("503", &[], false)), Cause::NoWebSocket),
-        ("an end at once", after_offer(head("200", &[], true)), Cause::NoWebSocket),
+        ("an error without an end", after_offer(head("503", &[], false)), Cause::NoWebSocket),
+        ("an error page", after_offer([head("404", &[], false), data(b"<html>", true)].concat()), Cause::NoWebSocket),
+        ("a page begun", after_offer([head("404", &[], false), data(b"<html>", false)].concat()), Cause::NoWebSocket),
         ("another protocol", after_offer(head("200", &[("sec-websocket-protocol", "z")], false)), Cause::NoWebSocket),
         ("an extension", after_offer(head("200", &[("sec-websocket-extensions", "x")], false)), Cause::NoWebSocket),
         ("a reset", after_offer(reset), Cause::StreamRefused),
+        ("a server that goes away", at_once([offering(), goaway()].concat()), Cause::GoneAway),
         ("an offer of another kind", at_once(settings(&[(setting::ENABLE_CONNECT_PROTOCOL, 2)])), Cause::NoHttp2),
     ] {
         let mut client = asking(&[]);
@@ -136,6 +144,11 @@ fn only_an_answer_as_asked_for_opens_a_channel() {
         assert!(!client.channel.is_open() && client.channel.is_closing(), "{name}");
         assert_eq!(client.protocol.books.channels_lost, 0, "{name}: it was never open");
     }
+    let mut client = asking(&[]);
+    assert_eq!(client.receive(&offering()), Flow::Continue);
+    let closed = [head("200", &[], false), data(&frame(0x88, &1013u16.to_be_bytes()), true)].concat();
+    assert_eq!(client.receive(&closed), Flow::Close(Cause::ClosedBeforeAnswer), "it was accepted, and then closed");
+    assert_eq!(client.protocol.books.close_codes, [(1013, 1)].into_iter().collect());
     let mut client = open(0);
     let taken_back = settings(&[(setting::ENABLE_CONNECT_PROTOCOL, 0)]);
     assert_eq!(client.receive(&taken_back), Flow::Close(Cause::Http2Protocol));
@@ -198,6 +211,28 @@ fn the_end_of_a_stream_is_that_of_a_connection() {
     let mut events = Events::default();
     client.channel.close(Closed::EndOfStream { authentic: true }, &mut events);
     assert!(events.take().iter().any(|event| matches!(event, Event::Ended(_))));
+}
+
+/// An answer to the hello is awaited from when the hello was sent, and not while the channel is opened.
+#[test]
+fn a_hello_begins_when_the_channel_is_accepted() {
+    let steps = [
+        ExchangeStep::Send { message: b"hi".to_vec(), is_binary: false },
+        ExchangeStep::Expect(Expectation { content: b"ok".to_vec(), within: Nanos(10), passes_over: false }),
+    ];
+    let request = WebSocketRequest::new("/", "a.test", &[]).unwrap().over_http2(false).unwrap();
+    let mut client = Client::asking(request, Exchange::new(steps.into()));
+    frames(&mut client);
+    assert_eq!(client.channel.next_deadline(), Timestamp::NEVER);
+    assert_eq!(client.receive(&offering()), Flow::Continue);
+    frames(&mut client);
+    assert_eq!(client.channel.next_deadline(), Timestamp::NEVER);
+    assert_eq!(client.receive(&head("200", &[], false)), Flow::Continue);
+    assert_eq!(unmasked(&content(&mut client)), (0x81, b"hi".to_vec()));
+    assert_eq!(client.channel.next_deadline(), Timestamp(10));
+    assert!(!client.channel.is_open());
+    assert_eq!(client.receive(&data(&frame(0x81, b"ok"), false)), Flow::Continue);
+    assert!(client.channel.is_open());
 }
 
 #[test]
