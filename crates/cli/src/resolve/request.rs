@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use truetail_engine::{
-    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, Target, TargetError, credentials_in,
-    without_credentials,
+    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, Request, Target, TargetError,
+    credentials_in, without_credentials,
 };
 use truetail_flow::{Flows, GuidedPlan};
 use truetail_requests::{
@@ -14,6 +14,7 @@ use truetail_requests::{
 };
 use truetail_run::{GrpcConfig, GrpcKind};
 
+use super::agents::Agents;
 use super::input;
 use super::load::DEFAULT_SEED;
 use super::stream::ask_for_streams;
@@ -106,6 +107,29 @@ fn closing(args: &RunArgs) -> &'static [String] {
 pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     let origins = flows.origins().cloned().collect();
     for_sessions(args, PreparedRequests { requests: flows.requests(), origins }, flows.makes_calls(), None)
+}
+
+/// Returns the request that all calls of agents share, without a body.
+///
+/// # Errors
+/// If the URL or a header is not valid.
+pub(crate) fn for_calls(args: &RunArgs) -> Result<Request> {
+    let spec = from_arguments(args, args.url.as_deref().unwrap_or_default())?;
+    let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
+    let trace: Vec<_> = args.traces.placeholder().into_iter().collect();
+    let spec = spec.with_defaults(&user).with_defaults(&trace);
+    let spec = spec.with_defaults(&["Content-Type: application/json".to_owned()]);
+    let method = args.method.as_deref().unwrap_or("POST").parse().map_err(refused)?;
+    Request::new(method, &spec.url, &spec.headers, Vec::new()).map_err(refused)
+}
+
+/// Returns the target of sessions of agents.
+///
+/// # Errors
+/// If the host does not resolve.
+pub(crate) fn for_agents(args: &RunArgs, agents: &Agents) -> Result<Target> {
+    let requests = agents.graphs.requests(&agents.base);
+    for_sessions(args, PreparedRequests { requests, origins: vec![agents.base.origin()] }, false, None)
 }
 
 /// Returns the target of sessions that a script leads.

@@ -133,7 +133,8 @@ impl AgentBooks {
             let call = &graph.calls[failure.call as usize];
             let step = call.step() as usize;
             *self.facts.steps[step].ended_here.entry(failure.cause).or_default() += 1;
-            let session_name = if graph.name.is_empty() { String::new() } else { format!(" of session '{}'", graph.name) };
+            let session_name =
+                if graph.name.is_empty() { String::new() } else { format!(" of session '{}'", graph.name) };
             let why = format!("call '{}'{session_name} (line {}): {}", call.id, call.line, failure.why);
             let example = &mut self.examples[step];
             *example = earlier(example.take(), Some((session.intended, why)));

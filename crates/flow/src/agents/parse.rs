@@ -105,7 +105,10 @@ impl AgentGraphs {
             calls.push(read);
         }
         if sessions.is_empty() {
-            return Err(FlowError::new(1, "there is no call; write a JSON object per line, such as {\"id\": \"a\", \"prompt\": \"Hi\"}"));
+            return Err(FlowError::new(
+                1,
+                "there is no call; write a JSON object per line, such as {\"id\": \"a\", \"prompt\": \"Hi\"}",
+            ));
         }
         let graphs = sessions.into_iter().map(|(name, calls)| graph(name, calls)).collect::<Result<_, _>>()?;
         Ok(AgentGraphs { name: name.to_owned(), graphs })
@@ -146,7 +149,9 @@ fn read_line(line: usize, text: &str, form: &AgentForm) -> Result<(String, ReadC
 
 fn check_name(what: &str, name: &str, may_be_empty: bool) -> Result<(), String> {
     if (name.is_empty() && !may_be_empty) || name.len() > MAX_NAME_BYTES || name.contains(char::is_control) {
-        return Err(format!("{what} is {name:?}; write a name of 1 to {MAX_NAME_BYTES} bytes without control characters"));
+        return Err(format!(
+            "{what} is {name:?}; write a name of 1 to {MAX_NAME_BYTES} bytes without control characters"
+        ));
     }
     Ok(())
 }
@@ -164,7 +169,9 @@ fn body(read: &Line<'_>, form: &AgentForm) -> Result<String, String> {
                 return Err("prompt is no text; write messages or body for anything else".to_owned());
             }
             match form.prompt {
-                Some(PromptMember::Messages) => format!("{{\"messages\":[{{\"role\":\"user\",\"content\":{prompt}}}]}}"),
+                Some(PromptMember::Messages) => {
+                    format!("{{\"messages\":[{{\"role\":\"user\",\"content\":{prompt}}}]}}")
+                }
                 Some(PromptMember::Text(name)) => format!("{{\"{name}\":{prompt}}}"),
                 None => return Err("prompt has no place that is known in this API; write body".to_owned()),
             }
@@ -198,7 +205,11 @@ fn graph(name: String, read: Vec<ReadCall>) -> Result<Graph, FlowError> {
         let mut before = BTreeSet::new();
         for id in &of.after {
             let Some(other) = numbers.get(id.as_str()) else {
-                return Err(wrong(format!("call '{}' is after '{id}', which {} does not have", of.call.id, of_session(&name))));
+                return Err(wrong(format!(
+                    "call '{}' is after '{id}', which {} does not have",
+                    of.call.id,
+                    of_session(&name)
+                )));
             };
             if !before.insert(*other) {
                 return Err(wrong(format!("call '{}' is after '{id}' twice", of.call.id)));
@@ -301,7 +312,9 @@ fn fill_bodies(
         let is_before = |other: u32| before[nth * words + other as usize / 64] & (1 << (other % 64)) != 0;
         let call_of = |name: &str| match numbers.get(name) {
             Some(other) if is_before(*other) => Ok(*other),
-            Some(_) => Err(format!("call '{}' says {{{{{name}}}}}, which is not before it; add '{name}' to after", of.call.id)),
+            Some(_) => {
+                Err(format!("call '{}' says {{{{{name}}}}}, which is not before it; add '{name}' to after", of.call.id))
+            }
             None => Err(format!(
                 "call '{}' says {{{{{name}}}}}, which is no call of its session; \"template\": false sends the text as it is",
                 of.call.id
@@ -349,7 +362,10 @@ mod tests {
         let names: Vec<&str> = agents.graphs.iter().map(|graph| graph.name.as_str()).collect();
         assert_eq!((names, agents.most_calls(), agents.step_count()), (vec!["s", "t"], 4, 3));
         let calls = &agents.graphs[0].calls;
-        let shape: Vec<_> = calls.iter().map(|call| (call.depth, call.think.0, call.waits_for, &call.followers[..], call.is_said)).collect();
+        let shape: Vec<_> = calls
+            .iter()
+            .map(|call| (call.depth, call.think.0, call.waits_for, &call.followers[..], call.is_said))
+            .collect();
         let expected: [(u32, u64, u32, &[u32], bool); 4] = [
             (3, 500_000_000, 2, &[], false),
             (1, 0, 0, &[2, 3], true),

@@ -95,7 +95,9 @@ impl AgentSession {
             CallEnd::Answered(text, verdict) => {
                 self.worst = Some(self.worst.map_or(verdict, |worst| worst.max(verdict)));
                 match text.map(|text| text.and_then(|text| self.keep(call, &text))) {
-                    Some(Err(why)) => self.fail(graph, call, EarlyEnd::Capture, format!("its text cannot be said again: {why}")),
+                    Some(Err(why)) => {
+                        self.fail(graph, call, EarlyEnd::Capture, format!("its text cannot be said again: {why}"))
+                    }
                     Some(Ok(())) | None => self.answered(graph, call, end, body),
                 }
             }
