@@ -69,7 +69,7 @@ mod trace;
 mod value;
 mod version;
 
-pub use agents::{AgentForm, AgentGraphs, AgentRun, PromptMember};
+pub use agents::{AgentForm, AgentGraphs, AgentRun, PromptMember, simulate_agents};
 pub use error::FlowError;
 pub use flow::Flow;
 pub use flow_run::FlowRun;

@@ -43,6 +43,16 @@ pub(crate) fn agents(args: &mut RunArgs) -> Result<Option<Agents>> {
     Ok(Some(Agents { graphs, base }))
 }
 
+/// Returns the agents of a simulation, which sends nothing.
+///
+/// # Errors
+/// If the file is not valid.
+pub(crate) fn for_simulation(file: &Path) -> Result<AgentGraphs> {
+    let form = AgentForm { prompt: Some(PromptMember::Messages), limit: "max_tokens", shared: Vec::new() };
+    let graphs = AgentGraphs::parse(&short_name(file), &input::text(file)?, &form);
+    graphs.map_err(|error| flow::wrong(file, &error))
+}
+
 /// Returns the form of the bodies: members of `--data` belong to all calls, and so do those that ask for a stream.
 fn form(args: &RunArgs) -> Result<AgentForm> {
     let data = request::body(args)?;

@@ -80,7 +80,7 @@ fn meet(meeting: &Meeting, name: &str) -> Option<()> {
     *there.entry(name.to_owned()).or_default() += 1;
     changed.notify_all();
     let is_waiting = |there: &mut BTreeMap<String, usize>| there[name] < TOGETHER;
-    let (_, waited) = changed.wait_timeout_while(there, Duration::from_secs(30), is_waiting).expect("no panic");
+    let waited = changed.wait_timeout_while(there, Duration::from_secs(30), is_waiting).expect("no panic").1;
     (!waited.timed_out()).then_some(())
 }
 
@@ -129,9 +129,9 @@ fn branches_are_in_flight_together_and_say_what_the_model_said() {
     let names = ["s1", "s2", "s3", "s4"];
     dir.file("a.jsonl", &names.map(fan_out).concat());
     let more =
-        ["-r", "200", "-n", "4", "--data", "{\"model\":\"m\",\"max_tokens\":7}", "--slo", "ttft < 1h", "--out", "a"];
+        ["-r", "200", "-d", "20ms", "--data", "{\"model\":\"m\",\"max_tokens\":7}", "--slo", "ttft < 1h", "--out", "a"];
     let gates =
-        ["--slo", "session-goodput > 50%", "--slo", "session-time p50 < 1h", "--slo", "incomplete-sessions < 50%"];
+        ["--slo", "session-goodput > 50%", "--slo", "session-time mean < 1h", "--slo", "incomplete-sessions < 50%"];
     let output = run(&dir, &url, &[&more[..], &gates].concat());
     let run_json = assert_complete(&dir.path().join("a"));
     assert_balanced(&run_json);
@@ -185,7 +185,7 @@ fn what_is_behind_a_failed_call_is_not_asked_and_the_rest_goes_on() {
         json!({"id": "d", "after": ["c"], "think": 0.002, "prompt": "behind: {{c}}"}),
     ];
     dir.file("a.jsonl", &calls.map(|call| format!("{call}\n")).concat());
-    let output = run(&dir, &url, &["-r", "100", "-n", "10", "--slo", "e2e < 1h", "--out", "a"]);
+    let output = run(&dir, &url, &["-r", "100", "-d", "100ms", "--slo", "e2e < 1h", "--out", "a"]);
     let run_json = assert_complete(&dir.path().join("a"));
     assert_balanced(&run_json);
     let sessions = &run_json["sessions"];
@@ -231,7 +231,7 @@ fn the_truth_log_has_each_call_once_and_branches_side_by_side() {
     ];
     dir.file("a.jsonl", &calls.map(|call| format!("{call}\n")).concat());
     // One session after the other, so that the rows of each are known by their order.
-    let output = run(&dir, &url, &["-r", "0.5", "-n", "2", "--json", "--no-save"]);
+    let output = run(&dir, &url, &["-r", "0.5", "-d", "4s", "--json", "--no-save"]);
     let run_json = output.json();
     assert_eq!((&run_json["tally"]["responses"], &run_json["sessions"]["tally"]["completed"]), (&8.into(), &2.into()));
     let (_, rows) = served.stop();
@@ -289,7 +289,7 @@ fn what_contradicts_agents_is_one_line() {
         (call, &[], "add --llm openai-chat"),
     ] {
         dir.file("a.jsonl", file);
-        let words = [&["run", url, "--agents", "a.jsonl", "-r", "1", "-n", "1"][..], more].concat();
+        let words = [&["run", url, "--agents", "a.jsonl", "-r", "1", "-d", "1s"][..], more].concat();
         let output = dir.truetail(&words);
         assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
         assert!(output.stderr.contains(says), "{says}: {output:?}");
@@ -299,8 +299,8 @@ fn what_contradicts_agents_is_one_line() {
         url,
         "-r",
         "1",
-        "-n",
-        "1",
+        "-d",
+        "1s",
         "--llm",
         "openai-chat",
         "--data",

@@ -83,7 +83,11 @@ impl AgentGraphs {
         self.graphs.iter().flat_map(|graph| &graph.calls)
     }
 
-    /// Returns the graph of session `number` of the load.
+    pub(super) fn graph(&self, nth: u32) -> &Graph {
+        &self.graphs[nth as usize]
+    }
+
+    /// Returns the index of the graph of session `number` of the load.
     pub(super) fn of_session(&self, number: u64) -> u32 {
         (number % self.graphs.len() as u64) as u32
     }

@@ -5,13 +5,16 @@
 
 mod books;
 mod graph;
+mod open;
 mod parse;
 mod progress;
 mod run;
 mod script;
 mod session;
+mod simulated;
 mod template;
 
 pub use graph::AgentGraphs;
 pub use parse::{AgentForm, PromptMember};
 pub use run::AgentRun;
+pub use simulated::simulate_agents;

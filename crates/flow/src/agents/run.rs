@@ -8,7 +8,7 @@ use truetail_run::{SessionFacts, StreamKind};
 use truetail_stream::StreamRun;
 
 use super::books::AgentBooks;
-use super::graph::{AgentGraphs, Graph};
+use super::graph::AgentGraphs;
 use super::script::AgentScript;
 
 /// State that all workers of a run share.
@@ -26,10 +26,6 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn graph(&self, nth: u32) -> &Graph {
-        &self.agents.graphs[nth as usize]
-    }
-
     pub(super) fn empty_books(&self) -> AgentBooks {
         AgentBooks::new(&self.agents, self.has_objectives)
     }

@@ -83,8 +83,8 @@ impl AgentSession {
         Some(call)
     }
 
-    /// Records the end of a call at `end`.
-    pub(super) fn ended(&mut self, graph: &Graph, call: u32, how: CallEnd, end: Timestamp, body: &mut Vec<u8>) {
+    /// Records the end of a call at `end`. `body` is room for bodies; `None` if texts are not known.
+    pub(super) fn ended(&mut self, graph: &Graph, call: u32, how: CallEnd, end: Timestamp, body: Option<&mut Vec<u8>>) {
         self.end = self.end.max(end);
         match how {
             CallEnd::CutOff => {
@@ -119,9 +119,10 @@ impl AgentSession {
         self.failure.get_or_insert(Failure { call, cause, why });
     }
 
-    fn answered(&mut self, graph: &Graph, call: u32, end: Timestamp, body: &mut Vec<u8>) {
+    fn answered(&mut self, graph: &Graph, call: u32, end: Timestamp, body: Option<&mut Vec<u8>>) {
         let before = self.fresh.len();
         self.progress.answered(graph, call, end, &mut self.fresh);
+        let Some(body) = body else { return };
         // If a request cannot be made, that is known now.
         for at in (before..self.fresh.len()).rev() {
             let (due, next) = self.fresh[at];
