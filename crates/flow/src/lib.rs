@@ -29,7 +29,7 @@
 //! | `flows` | the flows of a run, and the choice among them |
 //! | `flow_run` | the sessions of a run, over all workers |
 //! | `simulated` | flows in virtual time |
-//! | `agents/` | sessions that are graphs of calls of a language model (`--agents`), of which several are in flight at once |
+//! | `agents/` | sessions that are graphs of calls of a language model (`--agents`) |
 //! | `guided/` | sessions whose next request is chosen during the run, for example by a Python function |
 
 #![warn(unreachable_pub)]

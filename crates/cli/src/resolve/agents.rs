@@ -53,7 +53,7 @@ pub(crate) fn for_simulation(file: &Path) -> Result<AgentGraphs> {
     graphs.map_err(|error| flow::wrong(file, &error))
 }
 
-/// Returns the form of the bodies: members of `--data` belong to all calls, and so do those that ask for a stream.
+/// Returns the form of the bodies: all calls have the members of `--data`, and the members that ask for a stream.
 fn form(args: &RunArgs) -> Result<AgentForm> {
     let data = request::body(args)?;
     let data = if data.trim_ascii().is_empty() { b"{}".to_vec() } else { data };

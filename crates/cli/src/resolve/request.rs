@@ -7,14 +7,13 @@ use truetail_engine::{
     AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, Request, Target, TargetError,
     credentials_in, without_credentials,
 };
-use truetail_flow::{Flows, GuidedPlan};
+use truetail_flow::{AgentGraphs, Flows, GuidedPlan};
 use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
     parse_targets, placeholders, prepare, words_of_curl,
 };
 use truetail_run::{GrpcConfig, GrpcKind};
 
-use super::agents::Agents;
 use super::input;
 use super::load::DEFAULT_SEED;
 use super::stream::ask_for_streams;
@@ -123,13 +122,13 @@ pub(crate) fn for_calls(args: &RunArgs) -> Result<Request> {
     Request::new(method, &spec.url, &spec.headers, Vec::new()).map_err(refused)
 }
 
-/// Returns the target of sessions of agents.
+/// Returns the target of sessions of agents, whose calls are all like `base`.
 ///
 /// # Errors
 /// If the host does not resolve.
-pub(crate) fn for_agents(args: &RunArgs, agents: &Agents) -> Result<Target> {
-    let requests = agents.graphs.requests(&agents.base);
-    for_sessions(args, PreparedRequests { requests, origins: vec![agents.base.origin()] }, false, None)
+pub(crate) fn for_agents(args: &RunArgs, agents: &AgentGraphs, base: &Request) -> Result<Target> {
+    let ask = PreparedRequests { requests: agents.requests(base), origins: vec![base.origin()] };
+    for_sessions(args, ask, false, None)
 }
 
 /// Returns the target of sessions that a script leads.

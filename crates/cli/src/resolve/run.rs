@@ -163,7 +163,7 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     };
     let LoadTarget { mut target, called } = match (&flows, &agents, &replay, guided) {
         (Some(flows), ..) => request::for_flows(&args, flows)?.into(),
-        (_, Some(agents), ..) => request::for_agents(&args, agents)?.into(),
+        (_, Some(agents), ..) => request::for_agents(&args, &agents.graphs, &agents.base)?.into(),
         (.., Some(replay), _) => request::for_replay(&args, replay)?.into(),
         (.., Some(guided)) => request::for_guided(&args, guided)?.into(),
         _ => LoadTarget::of(&args)?,

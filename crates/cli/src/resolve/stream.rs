@@ -15,7 +15,8 @@ use crate::args::stream::{LlmName, StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
-/// `flows`, only steps marked as streams are. With `agents`, the observer of sessions has that of streams. `cut_warmup` means that the warm-up is found after the run.
+/// `flows`, only steps marked as streams are. With `agents`, the observer of sessions has that of streams. `cut_warmup`
+/// means that the warm-up is found after the run.
 pub(crate) fn streams(
     args: StreamArgs,
     stamps: Option<StampBooks>,

@@ -24,8 +24,8 @@ fn said(prompt: &str) -> String {
 /// Calls in flight by the name in their prompt; the model answers none of them before all are there.
 type Meeting = Arc<(Mutex<BTreeMap<String, usize>>, Condvar)>;
 
-/// Starts a model that answers with [`said`], and prompts that begin with `fail` by status 500. It answers a prompt that
-/// begins with `together NAME` only when [`TOGETHER`] of that name are in flight. Sends all bodies of requests.
+/// Starts a model that answers with [`said`], and prompts that begin with `fail` by status 500. It answers a prompt
+/// that begins with `together NAME` only when [`TOGETHER`] of that name are in flight. Sends all bodies of requests.
 fn model() -> (String, Receiver<Value>) {
     let (sender, bodies) = channel();
     let meeting = Meeting::default();

@@ -62,8 +62,8 @@ pub(crate) trait Protocol: Debug + Sized {
         None
     }
 
-    /// Returns the place of the request that begins next, which has this row, to be overwritten. Must only be called if requests are made
-    /// during the run.
+    /// Returns the place of the request that begins next, which has this row, to be overwritten. Must only be called if
+    /// requests are made during the run.
     fn request_of(&mut self, row: u32) -> &mut RequestParts {
         unreachable!("requests were made before the run, and row {row} has none of its own")
     }

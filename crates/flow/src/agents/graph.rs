@@ -7,7 +7,7 @@ use truetail_requests::asks_for_echo;
 
 use super::template::Piece;
 
-/// Number of depths with a step of their own. Deeper calls share the last step.
+/// Number of depths that each have a step. Deeper calls share the last step.
 const OWN_STEPS: u32 = 50;
 
 /// The sessions of a file of `--agents`, which arriving sessions take in turn.
@@ -97,8 +97,8 @@ impl AgentGraphs {
         self.calls().any(|call| asks_for_echo(&call.body.concat_text()))
     }
 
-    /// Returns the targets of a run, one per step, whose requests are only known during the run. `base` is the request of
-    /// all calls, without a body.
+    /// Returns the targets of a run, one per step, whose requests are only known during the run. `base` is the request
+    /// of all calls, without a body.
     pub fn requests(&self, base: &Request) -> RequestSet {
         let parts = base.parts();
         let of_step = |(nth, name): (usize, String)| {

@@ -7,7 +7,7 @@ use super::books::AgentBooks;
 use super::graph::{AgentGraphs, Graph};
 use super::session::{AgentSession, CallEnd};
 
-/// Sessions by user, and the books of those that have ended.
+/// Sessions by user, and the books of ended sessions.
 pub(super) struct OpenSessions {
     pub(super) books: AgentBooks,
     /// By user.
@@ -63,8 +63,8 @@ impl OpenSessions {
         session.ended(agents.graph(session.graph), call, how, end, body);
     }
 
-    /// Returns the time from the end of the call that ended last to a call that has become due. Closes the session if it
-    /// is over.
+    /// Returns the time from the end of the call that ended last to a call that has become due. Closes the session if
+    /// it is over.
     pub(super) fn think(&mut self, agents: &AgentGraphs, user: u32) -> Option<Nanos> {
         let session = &mut self.sessions[user as usize];
         let next = session.think(self.last_end);

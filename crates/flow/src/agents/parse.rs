@@ -226,7 +226,7 @@ fn graph(name: String, read: Vec<ReadCall>) -> Result<Graph, FlowError> {
 /// Sets the depths. Returns the calls in an order in which each comes after all that it waits for.
 ///
 /// # Errors
-/// Calls that wait for each other, and those behind them: true at their places.
+/// Calls that wait for each other, and the calls behind them: true at their places.
 fn in_order(calls: &mut [Call]) -> Result<Vec<u32>, Vec<bool>> {
     let mut waits: Vec<u32> = calls.iter().map(|call| call.waits_for).collect();
     let mut order: Vec<u32> = (0..calls.len() as u32).filter(|nth| waits[*nth as usize] == 0).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::{ObserverFactory, Request, RequestParts, both_readers};
+use truetail_engine::{ObserverFactory, Request, both_readers};
 use truetail_model::time::Timestamp;
 use truetail_run::{SessionFacts, StreamKind};
 use truetail_stream::StreamRun;
@@ -10,26 +10,7 @@ use truetail_stream::StreamRun;
 use super::books::AgentBooks;
 use super::graph::AgentGraphs;
 use super::script::AgentScript;
-
-/// State that all workers of a run share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) agents: AgentGraphs,
-    /// The request of all calls, without a body.
-    pub(super) base: RequestParts,
-    /// Sessions that arrive before this are not counted.
-    pub(super) measure_from: Timestamp,
-    has_objectives: bool,
-    /// The events of answers are lines.
-    pub(super) has_lines: bool,
-    pub(super) found: Mutex<AgentBooks>,
-}
-
-impl Shared {
-    pub(super) fn empty_books(&self) -> AgentBooks {
-        AgentBooks::new(&self.agents, self.has_objectives)
-    }
-}
+use super::shared::Shared;
 
 /// The sessions of agents in a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]

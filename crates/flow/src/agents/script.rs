@@ -10,8 +10,8 @@ use truetail_run::EarlyEnd;
 use truetail_stream::{AnswerVerdict, LastVerdict, SaidReader};
 
 use super::open::OpenSessions;
-use super::run::Shared;
 use super::session::CallEnd;
+use super::shared::Shared;
 
 /// Lowest status of an answer that is an error.
 const FIRST_ERROR: u16 = 400;

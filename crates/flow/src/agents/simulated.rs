@@ -19,8 +19,8 @@ use super::script::failure;
 use super::session::CallEnd;
 use crate::simulated::{SimulateError, session_workload};
 
-/// Runs sessions of agents in virtual time. They arrive on the schedule of `scenario` and use its service. Books, targets
-/// and times are the same as in a run over sockets with an ideal network and an ideal generator.
+/// Runs sessions of agents in virtual time. They arrive on the schedule of `scenario` and use its service. Books,
+/// targets and times are the same as in a run over sockets with an ideal network and an ideal generator.
 ///
 /// # Errors
 /// The scenario does not fit, or its load has no end.

@@ -229,8 +229,8 @@ impl Driver {
         is_over
     }
 
-    /// Plans a further request of the session of `user` at `at`, if sessions follow a script. Requests of one session may
-    /// be in flight at the same time. Call this while a request of the session is in flight.
+    /// Plans a further request of the session of `user` at `at`, if sessions follow a script. Requests of one session
+    /// may be in flight at the same time. Call this while a request of the session is in flight.
     pub fn branch(&mut self, user: u32, at: Timestamp) {
         self.source.branch(user, at);
     }

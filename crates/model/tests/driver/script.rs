@@ -140,7 +140,7 @@ fn a_session_that_branches_ends_with_the_last_of_its_requests() {
 fn branches_that_are_due_at_the_end_are_unissued() {
     let mut driver = driver();
     let (user, _) = started(&mut driver, 0);
-    [250, 150, 350].map(|ms| driver.branch(user, Timestamp(ms * MS)));
+    [250, 150, 350].into_iter().for_each(|ms| driver.branch(user, Timestamp(ms * MS)));
     assert!(!driver.complete_step(user, Timestamp(90 * MS), None));
     driver.end_sessions_at(Timestamp(300 * MS));
     let unissued: Vec<Unissued> = std::iter::from_fn(|| driver.pop_unissued_with_session()).collect();
