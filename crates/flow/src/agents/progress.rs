@@ -80,7 +80,7 @@ impl Progress {
         Some(call)
     }
 
-    /// Records that `call` was answered at `end`. Adds the calls that become due to `fresh`, with their intended starts.
+    /// Records that `call` was answered at `end`. Adds the calls that become due to `fresh`, and their starts.
     pub(super) fn answered(&mut self, graph: &Graph, call: u32, end: Timestamp, fresh: &mut Vec<(Timestamp, u32)>) {
         self.in_flight -= 1;
         for follower in &graph.calls[call as usize].followers {
