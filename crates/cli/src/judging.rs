@@ -2,7 +2,7 @@
 
 use truetail_analysis::gates::ReadingMode;
 use truetail_checks::CheckRun;
-use truetail_flow::FlowRun;
+use truetail_flow::{AgentRun, FlowRun};
 use truetail_model::time::Timestamp;
 use truetail_run::{Findings, LlmApi, Run, StreamFacts};
 use truetail_stream::StreamRun;
@@ -19,6 +19,8 @@ pub(crate) struct Observed {
     pub streams: Option<StreamRun>,
     /// Sessions that follow a flow.
     pub sessions: Option<FlowRun>,
+    /// Sessions of agents.
+    pub agents: Option<AgentRun>,
     /// Times that the service reports.
     pub server_timing: Option<TimingRun>,
     /// Response headers that the run keeps.
@@ -28,6 +30,11 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
+    /// Returns true if answers decide how many requests a session makes.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.sessions.as_ref().is_some_and(FlowRun::asks_again) || self.agents.is_some()
+    }
+
     /// Returns how answers are read, to check which gates fit. Pushes and streamed calls are streams without an option.
     pub(crate) fn reading(&self) -> ReadingMode {
         match &self.streams {
@@ -57,14 +64,20 @@ impl Judge {
             run.facts.server_timing = Some(timing.facts(samples));
         }
         run.facts.kept_headers = self.observed.headers.as_ref().map(|headers| headers.facts(samples));
-        if let Some((streams, sessions)) = run.facts.stream.as_mut().zip(self.observed.sessions.as_ref()) {
-            streams.tally.count_not_reached(sessions.streams_not_reached());
+        let not_reached = self.observed.sessions.as_ref().map(FlowRun::streams_not_reached);
+        let not_reached = not_reached.or_else(|| self.observed.agents.as_ref().map(AgentRun::streams_not_reached));
+        if let Some((streams, not_reached)) = run.facts.stream.as_mut().zip(not_reached) {
+            streams.tally.count_not_reached(not_reached);
         }
         let imbalance = run.facts.imbalance_of_streams(run.snapshot.tally.planned);
         run.facts
             .notes
             .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
         self.observed.sessions.iter().for_each(|sessions| add_sessions(&mut run, sessions));
+        if let Some(agents) = &self.observed.agents {
+            run.facts.notes.extend(agents.notes());
+            run.facts.sessions = Some(agents.facts());
+        }
         self.observed.script.iter().for_each(|script| script.add_sessions(&mut run));
         let of_streams =
             run.facts.stream.as_ref().map_or([None, None], |streams| [without_content(streams), by_client(streams)]);

@@ -102,7 +102,7 @@ impl LoadOptions {
         let LoadOptions { args, called } = self;
         let stamps = messages::stamps(&args);
         let checks = checks::checks(args.checks, plan, called, false);
-        let streams = stream::streams(args.streams, stamps, Vec::new(), plan, None, false)?;
+        let streams = stream::streams(args.streams, stamps, Vec::new(), plan, None, None, false)?;
         Ok((checks, streams))
     }
 }

@@ -58,7 +58,7 @@ pub use protocol::messages::{
 };
 pub use protocol::observer::{
     AnswerHead, AnswerLimits, AnswerReader, EndedRequest, NextRequest, ObserverFactory, RequestMaker, SessionScript,
-    Trailers,
+    Trailers, both_readers,
 };
 pub use protocol::push_reader::PushReader;
 pub use result::RunOutput;

@@ -105,6 +105,7 @@ impl SessionBooks {
             flows: Vec::new(),
             tally: self.tally,
             steps: self.steps(itinerary),
+            goodput: None,
             times: self.times.clone(),
             sampled: Some(self.sampled.clone()),
         }

@@ -29,10 +29,12 @@
 //! | `flows` | the flows of a run, and the choice among them |
 //! | `flow_run` | the sessions of a run, over all workers |
 //! | `simulated` | flows in virtual time |
+//! | `agents/` | sessions that are graphs of calls of a language model (`--agents`) |
 //! | `guided/` | sessions whose next request is chosen during the run, for example by a Python function |
 
 #![warn(unreachable_pub)]
 
+mod agents;
 mod books;
 mod call;
 mod cookies;
@@ -67,6 +69,7 @@ mod trace;
 mod value;
 mod version;
 
+pub use agents::{AgentForm, AgentGraphs, AgentRun, PromptMember, simulate_agents};
 pub use error::FlowError;
 pub use flow::Flow;
 pub use flow_run::FlowRun;

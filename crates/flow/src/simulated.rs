@@ -55,7 +55,10 @@ pub enum SimulateError {
 /// # Errors
 /// A flow or the scenario cannot be simulated.
 pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Result<Run, SimulateError> {
-    let scenario = Scenario { workload: session_workload(&scenario.workload, flows)?, ..scenario.clone() };
+    let scenario = Scenario {
+        workload: session_workload(&scenario.workload, flows.requests_per_session(), "the flow")?,
+        ..scenario.clone()
+    };
     if scenario.service.stream.is_some() {
         let help = "leave out [service.stream] and [service.batch]";
         return Err(SimulateError::Scenario(format!("the steps of a flow are whole answers, and no streams; {help}")));
@@ -65,9 +68,9 @@ pub fn simulate(flows: &Flows, scenario: &Scenario, options: SimOptions) -> Resu
     Ok(sessions.finish(run))
 }
 
-/// Returns the workload with sessions of `flows`, which arrive on its schedule.
-fn session_workload(workload: &Workload, flows: &Flows) -> Result<Workload, SimulateError> {
-    let mine = flows.requests_per_session();
+/// Returns the workload with sessions of at most `mine` requests, which arrive on its schedule. `given` says what a
+/// session does.
+pub(crate) fn session_workload(workload: &Workload, mine: u32, given: &str) -> Result<Workload, SimulateError> {
     let sessions = match &workload.model {
         LoadModel::Open(schedule) => schedule.clone(),
         LoadModel::PartlyOpen { sessions, requests_per_session, think_time } => {
@@ -75,19 +78,19 @@ fn session_workload(workload: &Workload, flows: &Flows) -> Result<Workload, Simu
                 let help =
                     "leave out model, requests-per-session and think-time in [workload]; rate is that of sessions";
                 return Err(SimulateError::Scenario(format!(
-                    "the scenario says what a session does, and so does the flow; {help}"
+                    "the scenario says what a session does, and so does {given}; {help}"
                 )));
             }
             sessions.clone()
         }
         LoadModel::Closed { .. } => {
             let help = "write rate in [workload] in place of model = \"closed\"";
-            return Err(SimulateError::Scenario(format!("sessions of a flow arrive on a schedule; {help}")));
+            return Err(SimulateError::Scenario(format!("sessions of {given} arrive on a schedule; {help}")));
         }
     };
     if workload.limits.channels.is_some() {
         let help = "leave out channels in [workload]";
-        return Err(SimulateError::Scenario(format!("the steps of a flow are requests, and no messages; {help}")));
+        return Err(SimulateError::Scenario(format!("the steps of {given} are requests, and no messages; {help}")));
     }
     let model = LoadModel::PartlyOpen { sessions, requests_per_session: mine, think_time: Nanos::ZERO };
     Ok(Workload { model, ..workload.clone() })

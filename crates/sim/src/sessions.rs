@@ -23,8 +23,15 @@ pub trait Sessions {
     /// Returns the next request of the session of `user`. If that session has ended, session `number` begins with it.
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival) -> SessionRequest;
 
-    /// Reports the end of the user's request. Returns the think time before the next one; `None` ends the session.
+    /// Reports the end of a request of the user. Returns the think time before the next one; `None` ends the session,
+    /// unless other requests of it are in flight or planned.
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos>;
+
+    /// Adds to `due` when further requests of the session of this user are due, so that several are in flight at the
+    /// same time. Called after [`Sessions::ended`], and after [`Sessions::next_request`].
+    fn branches(&mut self, user: u32, due: &mut Vec<Timestamp>) {
+        let _ = (user, due);
+    }
 
     /// Reports an arrival that was not issued when the run ended at `now`. `user` is `None` if it was due before the
     /// run.

@@ -220,6 +220,9 @@ impl Simulation {
         let ticket = self.streams.as_ref().map(OpenStreams::next_ticket);
         let number = if F::HAS_SESSIONS { self.generators.driver_mut(machine).session_number(start.user) } else { 0 };
         let asked = sessions.next_request(start.user, number, start.arrival);
+        if F::HAS_SESSIONS {
+            self.plan_branches(machine, start.user, sessions);
+        }
         let arrived = Timestamp(self.now.since(clock).0);
         let mut answer = self.service.admit_on(asked.route, arrived, ticket.unwrap_or_default());
         if let Some((channels, ready)) = self.channels.as_mut().zip(answer.completed) {
@@ -308,17 +311,27 @@ impl Simulation {
             self.advance_streams(next);
         }
         while let Some(flight) = self.in_flight.pop_ended(next) {
-            let driver = self.generators.driver_mut(flight.machine);
             let end = flight.record.end;
             if F::HAS_SESSIONS {
                 let think = sessions.ended(flight.user, &flight.record);
+                self.plan_branches(flight.machine, flight.user, sessions);
+                let driver = self.generators.driver_mut(flight.machine);
                 driver.complete_step(flight.user, end, think.map(|think| end + think));
             } else {
-                driver.complete(flight.user, end);
+                self.generators.driver_mut(flight.machine).complete(flight.user, end);
             }
             self.hand_over(&flight, &mut sinks[flight.machine as usize]);
         }
         true
+    }
+
+    /// Plans the further requests of the session of `user`, one of whose requests is in flight.
+    fn plan_branches<F: Sessions>(&mut self, machine: u32, user: u32, sessions: &mut F) {
+        // Without branches, nothing is allocated.
+        let mut due = Vec::new();
+        sessions.branches(user, &mut due);
+        let driver = self.generators.driver_mut(machine);
+        due.into_iter().for_each(|at| driver.branch(user, at));
     }
 
     /// Returns the time of the next event of the batch, or of the next client that gives up on it.

@@ -19,6 +19,7 @@
 //! | `observer` | the observer of one worker of the engine, which uses all of the above |
 //! | `recognise` | the API of a language model, by one answer |
 //! | `said` | the text of an answer, for a request that says it again |
+//! | `verdict` | the verdict on an answer, for an observer beside |
 //! | `stream_run` | the streams of a run, over all workers |
 //! | `items` | streams whose events are items of a generator |
 //! | `stamp` | the sender's time in a push |
@@ -48,6 +49,7 @@ mod stamp;
 mod stream_run;
 mod tokenizer;
 mod uncounted;
+mod verdict;
 
 pub use chunk::{Choices, Chunk, Usage};
 pub use dialect::{DescribedDialect, read_chunk};
@@ -55,7 +57,8 @@ pub use event_parser::{EventParser, MAX_DATA_BYTES, ServerSentEvent};
 pub use items::ItemStreams;
 pub use options::{AskedPrompts, LlmOptions, StreamOptions};
 pub use recognise::{FirstAnswer, Recognised, first_answer};
-pub use said::said_text;
+pub use said::{MAX_SAID_BYTES, SaidReader, said_text};
 pub use slo::Objective;
 pub use stream_run::StreamRun;
 pub use tokenizer::Tokenizer;
+pub use verdict::{AnswerVerdict, LastVerdict};

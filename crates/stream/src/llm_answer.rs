@@ -10,6 +10,7 @@ use crate::found::StreamResults;
 use crate::open_stream::{Head, MissingFirst, ReadInstant};
 use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
+use crate::verdict::AnswerVerdict;
 
 /// One answer of a language model, while it comes.
 #[derive(Clone, Default, Debug)]
@@ -336,24 +337,34 @@ impl LlmAnswer {
         by_client: Option<u64>,
         options: &LlmOptions,
         found: &mut StreamResults,
-    ) {
+    ) -> AnswerVerdict {
         if !ended.is_complete {
-            return;
+            return AnswerVerdict::Incomplete;
         }
         let per_token = self.per_token(by_client);
         if let PerToken::Known(time) = per_token {
             found.record(StreamTime::TimePerOutputToken, time);
         }
-        let Some(facts) = &mut found.llm else { return };
+        let Some(facts) = &mut found.llm else { return AnswerVerdict::Met };
         self.count_tokens(per_token, by_client, facts);
         self.count_prompt(ended.row, options, facts);
         facts.finish.count(self.finish);
-        if let Some(slo) = &mut facts.slo {
-            self.count_objectives(per_token, ended, options, slo);
+        let worst = facts.slo.as_mut().map(|slo| self.count_objectives(per_token, ended, options, slo));
+        match worst.unwrap_or(ObjectiveResult::Yes) {
+            ObjectiveResult::Yes => AnswerVerdict::Met,
+            ObjectiveResult::CannotTell => AnswerVerdict::CannotTell,
+            ObjectiveResult::No => AnswerVerdict::Missed,
         }
     }
 
-    fn count_objectives(&self, per_token: PerToken, ended: AnswerEnd, options: &LlmOptions, slo: &mut SloCounts) {
+    /// Counts the objectives that a complete answer met. Returns the worst result.
+    fn count_objectives(
+        &self,
+        per_token: PerToken,
+        ended: AnswerEnd,
+        options: &LlmOptions,
+        slo: &mut SloCounts,
+    ) -> ObjectiveResult {
         let mut worst = ObjectiveResult::Yes;
         for (objective, counts) in options.slo.iter().zip(&mut slo.each) {
             let met = self.meets(objective, per_token, ended);
@@ -366,6 +377,7 @@ impl LlmAnswer {
         }
         slo.met += u64::from(worst == ObjectiveResult::Yes);
         slo.cannot_tell += u64::from(worst == ObjectiveResult::CannotTell);
+        worst
     }
 
     fn count_tokens(&self, per_token: PerToken, by_client: Option<u64>, facts: &mut LlmFacts) {

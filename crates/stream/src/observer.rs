@@ -18,6 +18,7 @@ use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
+use crate::verdict::{AnswerVerdict, LastVerdict};
 
 /// Time between two additions to the rows of all workers.
 const ROWS_EVERY: Nanos = Nanos::from_millis(100);
@@ -117,6 +118,8 @@ pub(crate) struct StreamObserver {
     now: ReadInstant,
     /// Instant of the last addition to the rows of all workers.
     rows_given: Timestamp,
+    /// For an observer beside this one.
+    verdict: LastVerdict,
 }
 
 impl StreamObserver {
@@ -145,7 +148,13 @@ impl StreamObserver {
             idle: IdleWatch::default(),
             now: ReadInstant { number: 0, at: Timestamp::ZERO },
             rows_given: Timestamp::ZERO,
+            verdict: LastVerdict::default(),
         }
+    }
+
+    /// Returns the place of the verdict on the request that ended last.
+    pub(crate) fn verdict(&self) -> LastVerdict {
+        self.verdict.clone()
     }
 
     fn clocks(&self, arrival: Arrival) -> Clocks {
@@ -162,6 +171,7 @@ impl StreamObserver {
         EndedRequest { id: RequestId { row, .. }, outcome, start, end, .. }: EndedRequest,
     ) -> Option<StreamEnding> {
         if !clocks.is_measured {
+            self.verdict.set(AnswerVerdict::NotJudged);
             return None;
         }
         let options = &self.options;
@@ -175,9 +185,10 @@ impl StreamObserver {
             let ended = AnswerEnd { row, outcome, head, is_complete, intended_start, start, end, last_event };
             answer.end(ended, found);
             let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(&answer, ended, text);
-            if !is_kept {
-                answer.count(ended, None, llm, found);
-            }
+            self.verdict.set(match is_kept {
+                true => AnswerVerdict::CannotTell,
+                false => answer.count(ended, None, llm, found),
+            });
         }
         self.found.settle();
         Some(ending)

@@ -24,26 +24,71 @@ const NOT_READ: &str = "an event of it is not JSON of a language model that is k
 /// There is no text that could be said again: the answer has an error, calls a tool, has an event that cannot be read,
 /// or has no text at all.
 pub fn said_text(body: &[u8], is_lines: bool) -> Result<String, String> {
-    let mut said = Said::default();
-    let mut problem = None;
-    let mut add = |event: ServerSentEvent<'_>| {
-        if problem.is_none() {
-            problem = said.event(event).err();
-        }
-    };
-    if is_lines {
-        LineParser::default().feed(&[body, b"\n"].concat(), &mut add);
-    } else {
-        EventParser::new().feed(body, &mut add);
+    let mut reader = SaidReader::new(is_lines);
+    reader.feed(body);
+    reader.finish()
+}
+
+/// Reads the text of a streamed answer like [`said_text`], while the answer comes. It keeps the text, of at most
+/// [`MAX_SAID_BYTES`], and nothing else of the answer.
+#[derive(Debug)]
+pub struct SaidReader {
+    parser: SaidParser,
+    said: Said,
+    problem: Option<&'static str>,
+}
+
+/// Limit on the text that is kept of an answer, in JSON.
+pub const MAX_SAID_BYTES: usize = 1 << 20;
+
+#[derive(Debug)]
+enum SaidParser {
+    Events(EventParser),
+    Lines(LineParser),
+}
+
+impl SaidReader {
+    /// Creates a reader of an answer whose events are server-sent events, or lines.
+    pub fn new(is_lines: bool) -> SaidReader {
+        let parser = match is_lines {
+            true => SaidParser::Lines(LineParser::default()),
+            false => SaidParser::Events(EventParser::new()),
+        };
+        SaidReader { parser, said: Said::default(), problem: None }
     }
-    match problem {
-        Some(problem) => Err(problem.to_owned()),
-        None => said.text(),
+
+    /// Reads the next part of the body.
+    pub fn feed(&mut self, part: &[u8]) {
+        let SaidReader { parser, said, problem } = self;
+        let mut add = |event: ServerSentEvent<'_>| {
+            if problem.is_none() {
+                *problem = said.event(event).err();
+            }
+        };
+        match parser {
+            SaidParser::Events(parser) => parser.feed(part, &mut add),
+            SaidParser::Lines(parser) => parser.feed(part, &mut add),
+        }
+    }
+
+    /// Returns the text, once the whole body was read.
+    ///
+    /// # Errors
+    /// As [`said_text`].
+    pub fn finish(mut self) -> Result<String, String> {
+        // The last line may have no end.
+        if let SaidParser::Lines(_) = self.parser {
+            self.feed(b"\n");
+        }
+        match self.problem {
+            Some(problem) => Err(problem.to_owned()),
+            None => self.said.text(),
+        }
     }
 }
 
 /// The pieces of an answer until now.
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Said {
     /// Between the quotes of a JSON string, with its escapes.
     escaped: String,
@@ -167,8 +212,11 @@ impl Said {
     /// Adds a text, unless the value is null.
     fn add(&mut self, value: Option<&&RawValue>) -> Added {
         let Some(value) = value.map(|value| value.get()).filter(|value| *value != "null") else { return Ok(()) };
-        let inside = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        self.escaped.push_str(inside.ok_or(NOT_READ)?);
+        let inside = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or(NOT_READ)?;
+        if self.escaped.len() + inside.len() > MAX_SAID_BYTES {
+            return Err("its text has more than 1 MiB");
+        }
+        self.escaped.push_str(inside);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use truetail_engine::ObserverFactory;
+use truetail_engine::{AnswerReader, ObserverFactory};
 use truetail_model::time::Timestamp;
 use truetail_run::{StreamFacts, StreamKind, StreamRows};
 
@@ -12,6 +12,7 @@ use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
 use crate::pushes::PushObserver;
 use crate::uncounted;
+use crate::verdict::LastVerdict;
 
 /// The streams of a run, over all workers. Clones refer to the same run.
 #[derive(Clone, Debug)]
@@ -56,6 +57,16 @@ impl StreamRun {
         self.options.llm.is_some()
     }
 
+    /// Returns true if each answer is compared with objectives.
+    pub fn has_objectives(&self) -> bool {
+        self.options.llm.as_ref().is_some_and(|llm| !llm.slo.is_empty())
+    }
+
+    /// Returns the definition of an event.
+    pub fn kind(&self) -> StreamKind {
+        self.options.kind
+    }
+
     /// Returns true if some targets ask the server to repeat the prompt.
     pub fn asks_for_echo(&self) -> bool {
         self.asking.echoes.is_some()
@@ -72,6 +83,14 @@ impl StreamRun {
             }
             Box::new(StreamObserver::new(run.options.clone(), asking, run.measure_from, found))
         })
+    }
+
+    /// Returns an observer of one worker, and the place of its verdicts for an observer beside it.
+    pub fn judging_observer(&self) -> (Box<dyn AnswerReader>, LastVerdict) {
+        let found = Arc::clone(&self.found);
+        let observer = StreamObserver::new(self.options.clone(), self.asking.clone(), self.measure_from, found);
+        let verdict = observer.verdict();
+        (Box::new(observer), verdict)
     }
 
     /// Also keeps times and counts by intended start, for [`StreamRun::rows`]. Call it before the run.

@@ -54,7 +54,9 @@ impl Clause {
             GateMetric::Throughput => Subject::Throughput,
             GateMetric::IncompleteStreams => Subject::IncompleteStreams,
             GateMetric::Goodput => Subject::Goodput,
-            GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => Subject::Sessions,
+            GateMetric::SessionTime(_) | GateMetric::IncompleteSessions | GateMetric::SessionGoodput => {
+                Subject::Sessions
+            }
             GateMetric::Recovery | GateMetric::Harmed => Subject::Events,
         };
         let or_equal = matches!(parsed.operator, Operator::AtLeast | Operator::AtMost);

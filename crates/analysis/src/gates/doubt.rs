@@ -63,6 +63,10 @@ pub(super) enum Doubt {
     PromptRepeated { values: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
+    /// Sessions are not compared with objectives of each request.
+    NoSessionGoodput,
+    /// This number of sessions met all objectives that can be told, and others cannot.
+    SessionGoodputUnknown { sessions: u64 },
     /// Sessions follow no flow of this name. `known` lists the flows if there are several.
     NoSuchFlow { known: Vec<String> },
     /// The run has several targets but did not save their times.
@@ -109,6 +113,12 @@ impl fmt::Display for Doubt {
             Doubt::NoGoodput => f.write_str(
                 "goodput needs to know what each request must meet: add --slo 'ttft < 500ms' or --slo 'tpot < 50ms'",
             ),
+            Doubt::NoSessionGoodput => f.write_str(
+                "session-goodput is about sessions whose calls have objectives: use --agents FILE.jsonl, and add --slo 'ttft < 500ms'",
+            ),
+            Doubt::SessionGoodputUnknown { sessions } => {
+                write!(f, "{sessions} sessions have an answer that cannot be told to meet the objectives")
+            }
             Doubt::GoodputUnknown { answers } => write!(
                 f,
                 "{answers} answers may have met their objectives or not: the server must count the tokens of each answer \

@@ -80,7 +80,7 @@ impl Gate {
 
     /// Returns true if the gate is about goodput, which needs objectives of each request.
     pub fn is_about_goodput(&self) -> bool {
-        self.parsed.metric == GateMetric::Goodput
+        self.parsed.metric.is_about_goodput()
     }
 
     /// Returns the objective of each request that has the limit of this percentile, such as `ttft < 200ms` of `ttft p99
@@ -107,6 +107,11 @@ impl Gate {
         self.parsed.metric.is_about_events()
     }
 
+    /// Returns true if the gate is about the goodput of sessions, which only agents have.
+    pub fn is_about_session_goodput(&self) -> bool {
+        self.parsed.metric == GateMetric::SessionGoodput
+    }
+
     /// Returns true if the gate is about sessions.
     pub fn is_about_sessions(&self) -> bool {
         self.parsed.metric.is_about_sessions()
@@ -122,6 +127,7 @@ impl Gate {
             // For sessions, the name in braces is a flow.
             GateMetric::SessionTime(statistic) => sessions::time(run, findings, self.target(), statistic),
             GateMetric::IncompleteSessions => sessions::incomplete(run, findings, self.target()),
+            GateMetric::SessionGoodput => sessions::goodput(run, findings),
             _ => self.step_evidence(run, findings).unwrap_or_else(of_target),
         };
         let state = evidence.bounds.decide(self.parsed.operator, self.parsed.limit);
@@ -154,7 +160,9 @@ impl Gate {
             GateMetric::StreamTime(metric, statistic) => streams::time(run, findings, metric, statistic),
             GateMetric::IncompleteStreams => streams::incomplete(run, findings),
             GateMetric::Goodput => streams::goodput(run, findings),
-            GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => unreachable!("these are of no target"),
+            GateMetric::SessionTime(_) | GateMetric::IncompleteSessions | GateMetric::SessionGoodput => {
+                unreachable!("these are of no target")
+            }
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),
             GateMetric::CheckFailures => shares::check_failures(run, findings),

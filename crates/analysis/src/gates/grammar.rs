@@ -6,7 +6,7 @@
 //! | METRIC of streams | these after `first-event`, `event-gap`, `longest-gap`, `ttft`, `itl`, `tpot` |
 //! | METRIC of sessions | these after `session-time` |
 //! | shares as METRIC | `error-rate`, `unanswered`, `check-failures`, `harmed` |
-//! | shares of streams and sessions | `incomplete-streams`, `goodput`, `incomplete-sessions` |
+//! | shares of streams and sessions | `incomplete-streams`, `goodput`, `incomplete-sessions`, `session-goodput` |
 //! | other METRIC | `throughput`, `recovery` |
 //! | `{NAME}` after METRIC | a target, or for sessions a flow; not for `check-failures`, streams and events |
 //! | OP | `>`, `>=`, `<`, `<=` |
@@ -87,6 +87,7 @@ fn metric_named(name: &str) -> Option<GateMetric> {
         "incomplete-sessions" => Some(GateMetric::IncompleteSessions),
         "incomplete-streams" => Some(GateMetric::IncompleteStreams),
         "goodput" => Some(GateMetric::Goodput),
+        "session-goodput" => Some(GateMetric::SessionGoodput),
         _ => time_named(name),
     }
 }
@@ -149,6 +150,7 @@ fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
         | GateMetric::Harmed
         | GateMetric::IncompleteStreams
         | GateMetric::Goodput
+        | GateMetric::SessionGoodput
         | GateMetric::IncompleteSessions => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
         }
@@ -193,6 +195,7 @@ mod tests {
             ("incomplete-streams > 1%", GateMetric::IncompleteStreams),
             ("session-time p99 > 2s", GateMetric::SessionTime(Statistic::Quantile(0.99))),
             ("incomplete-sessions > 1%", GateMetric::IncompleteSessions),
+            ("session-goodput < 95%", GateMetric::SessionGoodput),
             ("error-rate > 1%", GateMetric::ErrorRate),
             ("unanswered >= 0.001", GateMetric::Unanswered),
             ("check-failures > 0.1%", GateMetric::CheckFailures),

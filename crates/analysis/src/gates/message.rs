@@ -46,6 +46,7 @@ fn figure(gate: &Parsed, value: f64) -> String {
         | GateMetric::Harmed
         | GateMetric::IncompleteStreams
         | GateMetric::Goodput
+        | GateMetric::SessionGoodput
         | GateMetric::IncompleteSessions => share(value),
         GateMetric::Throughput => rate(value),
     }

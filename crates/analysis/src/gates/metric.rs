@@ -93,6 +93,8 @@ pub(super) enum GateMetric {
     SessionTime(Statistic),
     /// Planned sessions that were not completed, as a share in [0, 1].
     IncompleteSessions,
+    /// Planned sessions all of whose requests met the objectives of each request, as a share in [0, 1].
+    SessionGoodput,
     /// Planned arrivals without an answer or with an error status, as a share in [0, 1].
     ErrorRate,
     /// Planned arrivals without an answer, as a share in [0, 1].
@@ -117,7 +119,7 @@ impl GateMetric {
 
     /// Returns true if large values are good.
     pub(super) const fn is_better_when_large(self) -> bool {
-        matches!(self, GateMetric::Throughput | GateMetric::Goodput)
+        matches!(self, GateMetric::Throughput | GateMetric::Goodput | GateMetric::SessionGoodput)
     }
 
     /// Returns true if the metric is known only for the whole run.
@@ -130,14 +132,18 @@ impl GateMetric {
     }
 
     pub(super) const fn is_about_sessions(self) -> bool {
-        matches!(self, GateMetric::SessionTime(_) | GateMetric::IncompleteSessions)
+        matches!(self, GateMetric::SessionTime(_) | GateMetric::IncompleteSessions | GateMetric::SessionGoodput)
+    }
+
+    pub(super) const fn is_about_goodput(self) -> bool {
+        matches!(self, GateMetric::Goodput | GateMetric::SessionGoodput)
     }
 
     pub(super) fn is_about_llm(self) -> bool {
-        matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm()) || matches!(self, GateMetric::Goodput)
+        matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm()) || self.is_about_goodput()
     }
 
     pub(super) const fn is_about_streams(self) -> bool {
-        matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams | GateMetric::Goodput)
+        matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams) || self.is_about_goodput()
     }
 }

@@ -79,6 +79,29 @@ fn with_generator(run: &Run, known: Evidence, requests: f64) -> Evidence {
     }
 }
 
+/// Share of planned sessions all of whose requests met the objectives of each request.
+pub(super) fn goodput(run: &Run, findings: &Findings) -> Evidence {
+    let facts = run.facts.sessions.as_ref();
+    let Some((sessions, goodput)) = facts.and_then(|facts| Some((facts, facts.goodput?))) else {
+        return Evidence::nothing(Doubt::NoSessionGoodput);
+    };
+    let tally = sessions.tally;
+    let counts = BadArrivals {
+        planned: tally.planned,
+        bad: tally.planned.saturating_sub(goodput.met),
+        own: own_failures(run).min(tally.ended_early),
+        in_flight_at_end: tally.in_flight_at_end,
+        never_issued: tally.never_begun,
+    };
+    let missed = counts.evidence(run, findings);
+    if goodput.cannot_tell == 0 || tally.planned == 0 {
+        return missed.of_the_rest();
+    }
+    let unknown = goodput.cannot_tell as f64 / tally.planned as f64;
+    let at_least = (missed.bounds.low - unknown).max(0.0);
+    missed.down_to(at_least, Doubt::SessionGoodputUnknown { sessions: goodput.cannot_tell }).of_the_rest()
+}
+
 /// Share of planned sessions that were not completed, of a flow or of all sessions.
 pub(super) fn incomplete(run: &Run, findings: &Findings, flow: Option<&str>) -> Evidence {
     let tally = match sessions_of(run, flow) {

@@ -50,6 +50,7 @@ pub(crate) const NOT_FOR_PROBES: &[&str] = &[
     "event",
     "event-at",
     "script-allow",
+    "agents",
     "flow",
     "replay",
     "speed",

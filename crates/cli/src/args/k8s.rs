@@ -171,7 +171,7 @@ fn quantity(text: &str) -> Result<String, String> {
 macro_rules! omitted_by_both {
     ($($more:literal),*) => {
         &["url", "more", "all", "config", "baseline", "baseline_fail_if", "write_baseline", "command", "unix_socket", "until", "stripe", "start_at",
-          "stop_when_saturated", "abort_on", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer", "script", "script_allow",
+          "stop_when_saturated", "abort_on", "live", "otlp", "watch", "pack", "vllm_json", "realtime", "tokenizer", "agents", "script", "script_allow",
           "otlp_receive", "otlp_grace", "scrape", "scrape_show", "event", "event_at",
           $($more),*]
     };

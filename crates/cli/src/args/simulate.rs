@@ -57,6 +57,10 @@ pub(crate) struct SimulateArgs {
     /// one of the flows, drawn by their weights
     #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
     pub flow: Vec<PathBuf>,
+    /// Let sessions of agents arrive on the schedule of the scenario, and let each make the calls of a session in this
+    /// file, as truetail run does. Nothing is sent, so texts are not known
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["flow", "stripe"], help_heading = "Flows")]
+    pub agents: Option<PathBuf>,
     #[command(flatten)]
     pub given: FlowInputs,
     #[command(flatten)]

@@ -38,6 +38,12 @@ pub(crate) struct StreamArgs {
     /// token counts, its end and its errors. For APIs that --llm does not know
     #[arg(long, value_name = "FILE", conflicts_with = "llm", help_heading = "Streams")]
     pub llm_dialect: Option<PathBuf>,
+    /// Let sessions of agents arrive on the schedule, and let each make the calls of a session in this file, in turn: a
+    /// JSON object per line with session, id, after, think (seconds), prompt (or messages, or body) and max_tokens. A
+    /// call starts its think time after the last call that it is after, and calls may be in flight at the same time.
+    /// {{ID}} in a prompt is what the model said in that call. Needs --llm; --data has what all calls share
+    #[arg(long, value_name = "FILE.jsonl", help_heading = "Streams")]
+    pub agents: Option<PathBuf>,
     /// Put a short text in front of each prompt, different for each request of the run, so that a cache of prompts does
     /// not answer. The texts follow from --seed: give each run on the same server another one. Needs --llm
     #[arg(long, help_heading = "Streams")]

@@ -2,6 +2,7 @@
 //! modules send something: `grpc_schema` may ask a gRPC server for its schema, and `recognise` and `prompts` ask a
 //! language model.
 
+pub(crate) mod agents;
 pub(crate) mod checks;
 pub(crate) mod flow;
 mod generator;

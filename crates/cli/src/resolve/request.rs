@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use truetail_engine::{
-    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, Target, TargetError, credentials_in,
-    without_credentials,
+    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, MessageOptions, Method, Request, Target, TargetError,
+    credentials_in, without_credentials,
 };
-use truetail_flow::{Flows, GuidedPlan};
+use truetail_flow::{AgentGraphs, Flows, GuidedPlan};
 use truetail_requests::{
     Feed, InputError, Location, PreparedRequests, Replay, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl,
     parse_targets, placeholders, prepare, words_of_curl,
@@ -107,6 +107,29 @@ fn closing(args: &RunArgs) -> &'static [String] {
 pub(crate) fn for_flows(args: &RunArgs, flows: &Flows) -> Result<Target> {
     let origins = flows.origins().cloned().collect();
     for_sessions(args, PreparedRequests { requests: flows.requests(), origins }, flows.makes_calls(), None)
+}
+
+/// Returns the request that all calls of agents share, without a body.
+///
+/// # Errors
+/// If the URL or a header is not valid.
+pub(crate) fn for_calls(args: &RunArgs) -> Result<Request> {
+    let spec = from_arguments(args, args.url.as_deref().unwrap_or_default())?;
+    let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
+    let trace: Vec<_> = args.traces.placeholder().into_iter().collect();
+    let spec = spec.with_defaults(&user).with_defaults(&trace);
+    let spec = spec.with_defaults(&["Content-Type: application/json".to_owned()]);
+    let method = args.method.as_deref().unwrap_or("POST").parse().map_err(refused)?;
+    Request::new(method, &spec.url, &spec.headers, Vec::new()).map_err(refused)
+}
+
+/// Returns the target of sessions of agents, whose calls are all like `base`.
+///
+/// # Errors
+/// If the host does not resolve.
+pub(crate) fn for_agents(args: &RunArgs, agents: &AgentGraphs, base: &Request) -> Result<Target> {
+    let ask = PreparedRequests { requests: agents.requests(base), origins: vec![base.origin()] };
+    for_sessions(args, ask, false, None)
 }
 
 /// Returns the target of sessions that a script leads.

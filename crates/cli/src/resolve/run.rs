@@ -10,7 +10,7 @@ use truetail_run::EndClock;
 use super::load_target::LoadTarget;
 use super::prompts::Prompts;
 use super::{
-    checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request, rows,
+    agents, checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request, rows,
     server_timing, stream, stripe, tls, trace,
 };
 use crate::args::live::LiveArgs;
@@ -138,6 +138,7 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     let prompts = prompts::prepare(&mut args)?;
     let of_api = if asks { recognise::recognise(&mut args)? } else { None };
     let flows = flow::flows(&mut args)?;
+    let agents = agents::agents(&mut args)?;
     let replay = replay::replay(&args)?;
     let recorded = replay.as_ref().map(|replay| &replay.trace).or(prompts.as_ref().and_then(Prompts::arrivals));
     let mut workload = load::workload(&args, recorded)?;
@@ -162,9 +163,10 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
         Some(prompts) if asks => Some(prompts::make(&mut args, prompts, &workload)?),
         _ => None,
     };
-    let LoadTarget { mut target, called } = match (&flows, &replay, guided) {
+    let LoadTarget { mut target, called } = match (&flows, &agents, &replay, guided) {
         (Some(flows), ..) => request::for_flows(&args, flows)?.into(),
-        (_, Some(replay), _) => request::for_replay(&args, replay)?.into(),
+        (_, Some(agents), ..) => request::for_agents(&args, &agents.graphs, &agents.base)?.into(),
+        (.., Some(replay), _) => request::for_replay(&args, replay)?.into(),
         (.., Some(guided)) => request::for_guided(&args, guided)?.into(),
         _ => LoadTarget::of(&args)?,
     };
@@ -176,7 +178,8 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     tls::secure(&mut target, &args)?;
     let rows = script.as_ref().and_then(ReadScript::rows).unwrap_or_else(|| target.requests().rows());
     let rows = if has_one_row { u32::MAX } else { rows };
-    let of_rows = rows::use_up(&args, rows, flows.is_some() || guided.is_some(), &mut workload)?;
+    let has_sessions = flows.is_some() || agents.is_some() || guided.is_some();
+    let of_rows = rows::use_up(&args, rows, has_sessions, &mut workload)?;
     let led_by_script = guided.map(|guided| guided.name().to_owned());
     load::refuse_endless_warmup(&workload.model, workload.warmup)?;
     let mut plan = Plan::new(workload, target);
@@ -208,12 +211,15 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     let timing_of_service = server_timing::server_timing(args.server_timing, &mut plan);
     let headers = kept_headers::kept_headers(&args.kept_headers, &mut plan)?;
     let reading = stream::reading(&args.streams);
-    let streams =
-        stream::streams(args.streams, stamps, args.gates.per_request(), &mut plan, flows.as_ref(), cut_warmup)?;
+    let graphs = agents.as_ref().map(|agents| &agents.graphs);
+    let per_request = args.gates.per_request();
+    let streams = stream::streams(args.streams, stamps, per_request, &mut plan, flows.as_ref(), graphs, cut_warmup)?;
     notes.extend(streams.as_ref().and_then(stream::note_on_echo));
-    let asks_again = led_by_script.is_some();
+    let asks_again = led_by_script.is_some() || agents.is_some();
     let flow_names = flows.iter().flat_map(Flows::iter).map(|flow| flow.name().to_owned());
-    let flow_names: Vec<String> = flow_names.chain(led_by_script).collect();
+    let of_agents = agents.iter().map(|agents| agents.graphs.name().to_owned());
+    let flow_names: Vec<String> = flow_names.chain(of_agents).chain(led_by_script).collect();
+    let agents = agents.zip(streams.as_ref()).map(|(agents, streams)| agents::sessions(agents, streams, &mut plan));
     let sessions = flow::sessions(flows, args.seed, &mut plan);
     let offered = plan.offered();
     // The shares of requests are unknown in flows, which may repeat steps, and in recordings.
@@ -236,7 +242,7 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
             args.no_preflight,
             streams.is_some() || script.is_some() || args.feed == Some(FeedName::Once),
         ),
-        observed: Observed { checks, streams, sessions, server_timing: timing_of_service, headers, script },
+        observed: Observed { checks, streams, sessions, agents, server_timing: timing_of_service, headers, script },
         gating,
         save_to,
         printing,

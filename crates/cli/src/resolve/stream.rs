@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use truetail_analysis::gates::ReadingMode;
 use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests, WireProtocol};
-use truetail_flow::Flows;
+use truetail_flow::{AgentGraphs, Flows};
 use truetail_model::time::Timestamp;
 use truetail_requests::{TargetSpec, asking_for_stream, asks_for_echo, bodies_asking, with_distinct_prompts};
 use truetail_run::{LlmApi, StampBooks, StreamKind};
@@ -16,13 +16,15 @@ use crate::args::stream::{LlmName, StreamArgs, StreamName};
 use crate::error::{Result, usage_error};
 
 /// Returns the streams of a run, and adds their observer to the plan; `None` if no answer is read as a stream. With
-/// `flows`, only steps marked as streams are. `cut_warmup` means that the warm-up is found after the run.
+/// `flows`, only steps marked as streams are. With `agents`, the observer of sessions has that of streams. `cut_warmup`
+/// means that the warm-up is found after the run.
 pub(crate) fn streams(
     args: StreamArgs,
     stamps: Option<StampBooks>,
     objectives: Vec<Objective>,
     plan: &mut Plan,
     flows: Option<&Flows>,
+    agents: Option<&AgentGraphs>,
     cut_warmup: bool,
 ) -> Result<Option<StreamRun>> {
     let Some(options) = options(args, objectives, flows, cut_warmup)? else { return Ok(None) };
@@ -39,11 +41,21 @@ pub(crate) fn streams(
     if let Some(flows) = flows {
         streams = streams.with_steps(flows.streams());
     }
-    if repeats_prompts {
-        streams =
-            streams.with_echoes(flows.map_or_else(|| echoes(plan.target.requests()), |flows| flows.echoes().collect()));
+    if let Some(agents) = agents {
+        let steps: Vec<String> = agents.steps().collect();
+        streams = streams.with_steps(steps.iter().map(|step| (step.as_str(), true)));
     }
-    plan.observe(streams.observer_factory());
+    if repeats_prompts {
+        streams = streams.with_echoes(match (flows, agents) {
+            (Some(flows), _) => flows.echoes().collect(),
+            (None, Some(agents)) => vec![agents.asks_for_echo(); agents.steps().count()],
+            (None, None) => echoes(plan.target.requests()),
+        });
+    }
+    // The observer of agents has that of the streams.
+    if agents.is_none() {
+        plan.observe(streams.observer_factory());
+    }
     Ok(Some(streams))
 }
 
@@ -203,7 +215,7 @@ fn described(file: &Path) -> Result<DescribedDialect> {
 }
 
 /// Returns the members of a request's body that ask a language model for a stream, with their values in JSON.
-fn request_members(args: &StreamArgs) -> Result<Option<Vec<(String, String)>>> {
+pub(super) fn request_members(args: &StreamArgs) -> Result<Option<Vec<(String, String)>>> {
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     if let Some(file) = &args.llm_dialect {
         return Ok(Some(described(file)?.request_members().map(owned).collect()));

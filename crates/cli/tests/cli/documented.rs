@@ -147,6 +147,10 @@ impl Stage {
         }
         let origin = |url: String| url.trim_end_matches('/').to_owned();
         dir.file("prompts.jsonl", "{\"prompt\": \"Say \\\"hi\\\"\\nto me.\", \"tokens\": 16}\n");
+        dir.file(
+            "agents.jsonl",
+            "{\"id\":\"a\",\"prompt\":\"x\"}\n{\"id\":\"b\",\"after\":[\"a\"],\"prompt\":\"{{a}}\"}\n",
+        );
         Stage { dir, plain, tls: origin(tls), http2: origin(http2::serve(100)) }
     }
 

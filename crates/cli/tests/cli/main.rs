@@ -2,6 +2,7 @@
 
 mod ab;
 mod action;
+mod agents;
 mod audit;
 mod bad_input;
 mod browse;

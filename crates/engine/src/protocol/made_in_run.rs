@@ -5,15 +5,15 @@ use crate::target::request_set::RequestId;
 
 const HEAD: &[u8] = b"HEAD ";
 
-/// The current request of each user. The row of a request is its user.
+/// The requests in flight. The row of a request is its tag.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct MadeInRun {
-    by_user: Vec<RequestParts>,
+    by_row: Vec<RequestParts>,
 }
 
 impl MadeInRun {
     pub(crate) fn view(&self, id: RequestId) -> RequestView<'_> {
-        self.by_user[id.row as usize].view()
+        self.by_row[id.row as usize].view()
     }
 
     /// Returns true for a HEAD request, whose answer has no body. The script's method may differ from the target's.
@@ -21,12 +21,12 @@ impl MadeInRun {
         self.view(id).http1_bytes().starts_with(HEAD)
     }
 
-    /// Returns the place of the next request of a user.
-    pub(crate) fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        let user = user as usize;
-        if self.by_user.len() <= user {
-            self.by_user.resize_with(user + 1, RequestParts::default);
+    /// Returns the place of the request that begins next, which has this row.
+    pub(crate) fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        let row = row as usize;
+        if self.by_row.len() <= row {
+            self.by_row.resize_with(row + 1, RequestParts::default);
         }
-        &mut self.by_user[user]
+        &mut self.by_row[row]
     }
 }

@@ -62,10 +62,10 @@ pub(crate) trait Protocol: Debug + Sized {
         None
     }
 
-    /// Returns the place of the next request of `user`, to be overwritten. Must only be called if requests are made
-    /// during the run.
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        unreachable!("requests were made before the run, and user {user} has none of its own")
+    /// Returns the place of the request that begins next, which has this row, to be overwritten. Must only be called if
+    /// requests are made during the run.
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        unreachable!("requests were made before the run, and row {row} has none of its own")
     }
 
     /// Returns true if the requests in flight on a connection are streams, as HTTP/2 has them.
@@ -277,6 +277,8 @@ pub(crate) struct Events {
     has_limits: bool,
     /// True if the observer reads pushes.
     reads_pushes: bool,
+    /// Room for the due times of branches.
+    branches: Vec<Timestamp>,
 }
 
 impl Events {
@@ -285,7 +287,15 @@ impl Events {
         let is_scripted = observer.as_mut().is_some_and(|observer| observer.script().is_some());
         let has_limits = observer.as_mut().is_some_and(|observer| observer.limits().is_some());
         let reads_pushes = observer.as_mut().is_some_and(|observer| observer.pushes().is_some());
-        Events { list: Vec::with_capacity(16), observer, wants_arrivals, is_scripted, has_limits, reads_pushes }
+        Events {
+            list: Vec::with_capacity(16),
+            observer,
+            wants_arrivals,
+            is_scripted,
+            has_limits,
+            reads_pushes,
+            branches: Vec::new(),
+        }
     }
 
     /// Returns true if a request ended.
@@ -341,6 +351,17 @@ impl Events {
     pub(crate) fn script(&mut self) -> &mut dyn SessionScript {
         let script = self.observer.as_mut().and_then(|observer| observer.script());
         script.expect("a run whose sessions follow a script has an observer with one")
+    }
+
+    /// Returns when further requests of the session of `user` are due.
+    ///
+    /// # Panics
+    /// If the observer follows no script.
+    pub(crate) fn branches(&mut self, user: u32) -> impl Iterator<Item = Timestamp> {
+        let script = self.observer.as_mut().and_then(|observer| observer.script());
+        let script = script.expect("a run whose sessions follow a script has an observer with one");
+        script.branches(user, &mut self.branches);
+        self.branches.drain(..)
     }
 
     /// Returns true if an observer must be told of each arrival.

@@ -92,7 +92,7 @@ pub struct NextRequest {
     pub origin: u32,
 }
 
-/// Script that decides the requests of sessions one by one. A user number means one session from its first request to
+/// Script that decides the requests of sessions. A user number means one session from its first request to
 /// its end, and may be reused afterwards.
 pub trait SessionScript {
     /// Makes the next request of the session of `user`: overwrites `request` with it. If the last session of this user
@@ -108,9 +108,17 @@ pub trait SessionScript {
         request: &mut RequestParts,
     ) -> Option<NextRequest>;
 
-    /// Returns the think time of this user before its next request; `None`: the session has ended. Called after
-    /// [`AnswerReader::end`] for the user's last request.
+    /// Returns the time from the end of the request of this user that ended last until the next request; `None`: none
+    /// follows from it, and the session has ended unless other requests of it are in flight or planned. Called after
+    /// [`AnswerReader::end`].
     fn think(&mut self, user: u32) -> Option<Nanos>;
+
+    /// Adds to `due` when further requests of the session of this user are due, so that several are in flight at the
+    /// same time. [`SessionScript::next_request`] makes them in the order in which they are due. Called after
+    /// [`SessionScript::think`], and after [`AnswerReader::begin`] for the first request of a session.
+    fn branches(&mut self, user: u32, due: &mut Vec<Timestamp>) {
+        let _ = (user, due);
+    }
 
     /// Called if the run ended at `now` before this arrival was issued, or if its session made no request. `user` is
     /// the user of the arrival's session, or `None` if it did not begin; `number` is the session's number. Returns the
@@ -281,6 +289,11 @@ pub struct EndedRequest {
     pub end: Timestamp,
 }
 
+/// Combines two readers. Both see each answer, `first` before `second`.
+pub fn both_readers(first: Box<dyn AnswerReader>, second: Box<dyn AnswerReader>) -> Box<dyn AnswerReader> {
+    Box::new(Both(first, second))
+}
+
 struct Both(Box<dyn AnswerReader>, Box<dyn AnswerReader>);
 
 impl AnswerReader for Both {
@@ -408,7 +421,7 @@ impl ObserverFactory {
     pub fn and(self, other: ObserverFactory) -> ObserverFactory {
         let follows_script = self.follows_script || other.follows_script;
         let makes_requests = self.makes_requests || other.makes_requests;
-        let both = ObserverFactory::new(move || Box::new(Both(self.observer(), other.observer())));
+        let both = ObserverFactory::new(move || both_readers(self.observer(), other.observer()));
         ObserverFactory { follows_script, makes_requests, ..both }
     }
 

@@ -236,6 +236,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
         let is_over = if self.events.is_scripted() {
             let think = self.events.script().think(user);
+            self.plan_branches(user);
             self.driver.complete_step(user, free, think.map(|think| free + think))
         } else {
             self.driver.complete(user, free)
@@ -243,6 +244,12 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         if is_over {
             self.connections.placement.end_session(user);
         }
+    }
+
+    /// Plans the further requests of the session of `user`, one of whose requests is in flight.
+    #[inline]
+    pub(super) fn plan_branches(&mut self, user: u32) {
+        self.events.branches(user).for_each(|at| self.driver.branch(user, at));
     }
 
     /// Closes the connections of sessions that are over. They carry no requests.

@@ -81,15 +81,15 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             let request = self.config.requests.choose(start.arrival.index);
             return Some((request, self.config.requests.origin(request)));
         }
-        let user = start.user;
+        let row = self.in_flight.next_tag();
         let number = self.driver.session_number(start.user);
-        let room = self.protocol.request_of(user);
-        let next = self.events.script().next_request(user, number, start.arrival, room)?;
-        Some((RequestId { target: next.target, row: user }, next.origin))
+        let room = self.protocol.request_of(row);
+        let next = self.events.script().next_request(start.user, number, start.arrival, room)?;
+        Some((RequestId { target: next.target, row }, next.origin))
     }
 
-    /// Returns the request that a template or the observer makes for an arrival, if any. The row of the request is its
-    /// tag. No other request in flight has that tag, so the request keeps its bytes until it ends.
+    /// Returns the request that a template or the observer makes for an arrival, if any. The row of a request that is
+    /// made now is its tag. No other request in flight has that tag, so the request keeps its bytes until it ends.
     fn made_request_for(&mut self, start: &DueRequest) -> Option<(RequestId, u32)> {
         let row = self.in_flight.next_tag();
         let room = self.protocol.request_of(row);
@@ -153,6 +153,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             key: 0,
         });
         self.events.observe_begin(tag, request.target, start.arrival);
+        if self.events.is_scripted() {
+            self.plan_branches(start.user);
+        }
         if self.protocol.carries_several() {
             let waiting = self.connections.waiting();
             let streams = &mut self.connections.streams;

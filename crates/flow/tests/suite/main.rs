@@ -3,6 +3,7 @@
 #[path = "../../../../tests/missing.rs"]
 mod missing;
 
+mod agents;
 mod any_simulated;
 mod any_text;
 mod connections;

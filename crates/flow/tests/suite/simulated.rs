@@ -289,7 +289,7 @@ fn what_cannot_be_simulated_is_refused() {
             "GET {{host}}/a\n",
             "model = \"closed\"\nusers = 2\nduration = \"1s\"",
             "baseline = \"1ms\"",
-            "sessions of a flow arrive on a schedule",
+            "sessions of the flow arrive on a schedule",
         ),
         (
             "GET {{host}}/a\n",

@@ -229,8 +229,15 @@ impl Driver {
         is_over
     }
 
+    /// Plans a further request of the session of `user` at `at`, if sessions follow a script. Requests of one session
+    /// may be in flight at the same time. Call this while a request of the session is in flight.
+    pub fn branch(&mut self, user: u32, at: Timestamp) {
+        self.source.branch(user, at);
+    }
+
     /// Reports that a request of `user` ended, if sessions follow a script. The next request of the session is due at
-    /// `next`; `None` ends the session. Returns true if nothing follows in it.
+    /// `next`; `None` ends the session, unless other requests of it are in flight or planned. Returns true if nothing
+    /// follows in it.
     ///
     /// # Panics
     /// If no request is in flight.

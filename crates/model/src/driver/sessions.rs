@@ -12,6 +12,8 @@ struct Session {
     /// Number among all sessions of the schedule.
     number: u64,
     remaining: u32,
+    /// Requests that are in flight or planned. Without a script that branches there is one.
+    open: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -112,7 +114,7 @@ impl PartlyOpenArrivals {
     }
 
     fn open_session(&mut self, number: u64) -> u32 {
-        let session = Session { number, remaining: self.requests_per_session.max(1) };
+        let session = Session { number, remaining: self.requests_per_session.max(1), open: 1 };
         match self.free_slots.pop() {
             Some(slot) => {
                 self.running[slot as usize] = session;
@@ -130,13 +132,28 @@ impl PartlyOpenArrivals {
         self.continue_or_end(slot, (!is_over).then(|| ended + self.think_time))
     }
 
-    /// Continues the session at `next`, or ends it. Returns true if nothing follows before the end.
+    /// Plans a further request of the session at `at`, beside the one in flight.
+    pub(super) fn branch(&mut self, slot: u32, at: Timestamp) {
+        let session = &mut self.running[slot as usize];
+        session.open += 1;
+        self.follow_ups.push(at, (session.number, slot));
+    }
+
+    /// Continues the session at `next` after a request, or ends the session with its last open request. Returns true if
+    /// nothing follows before the end.
     pub(super) fn continue_or_end(&mut self, slot: u32, next: Option<Timestamp>) -> bool {
+        let session = &mut self.running[slot as usize];
+        let is_alone = session.open == 1;
         match next {
-            Some(at) => self.follow_ups.push(at, (self.running[slot as usize].number, slot)),
-            None => self.free_slots.push(slot),
+            Some(at) => self.follow_ups.push(at, (session.number, slot)),
+            None => {
+                session.open -= 1;
+                if is_alone {
+                    self.free_slots.push(slot);
+                }
+            }
         }
-        next.is_none_or(|at| at >= self.follow_ups_end)
+        is_alone && next.is_none_or(|at| at >= self.follow_ups_end)
     }
 
     pub(super) fn place(&self) -> Option<LoadOrder> {

@@ -132,6 +132,13 @@ impl ArrivalSource {
         }
     }
 
+    /// Plans a further request of the session of `user`.
+    pub(super) fn branch(&mut self, user: u32, at: Timestamp) {
+        if let ArrivalSource::PartlyOpen(source) = self {
+            source.branch(user, at);
+        }
+    }
+
     /// Continues the session of `user` at `next`, or ends it. Returns true if nothing follows in it.
     pub(super) fn continue_or_end(&mut self, user: u32, next: Option<Timestamp>) -> bool {
         match self {

@@ -116,3 +116,37 @@ fn a_session_with_a_connection_keeps_it_while_it_thinks() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_session_that_branches_ends_with_the_last_of_its_requests() {
+    let mut driver = driver();
+    let (user, _) = started(&mut driver, 0);
+    // Two requests beside the one that follows the first, of which two are due at the same time.
+    driver.branch(user, Timestamp(30 * MS));
+    driver.branch(user, Timestamp(20 * MS));
+    assert!(!driver.complete_step(user, Timestamp(10 * MS), Some(Timestamp(20 * MS))));
+    assert_eq!((started(&mut driver, 25), started(&mut driver, 25)), ((user, 20), (user, 20)));
+    assert_eq!(driver.in_flight(), 2);
+    assert!(!driver.complete_step(user, Timestamp(26 * MS), None), "one is in flight and one is due");
+    assert_eq!(started(&mut driver, 30), (user, 30));
+    assert!(!driver.complete_step(user, Timestamp(40 * MS), None), "one is in flight");
+    let (other, _) = started(&mut driver, 100);
+    assert!(other != user && driver.session_number(user) == 0, "the place of a running session is taken");
+    assert!(driver.complete_step(user, Timestamp(110 * MS), None));
+    assert_eq!(started(&mut driver, 200).0, user, "it is free again");
+}
+
+#[test]
+fn branches_that_are_due_at_the_end_are_unissued() {
+    let mut driver = driver();
+    let (user, _) = started(&mut driver, 0);
+    [250, 150, 350].into_iter().for_each(|ms| driver.branch(user, Timestamp(ms * MS)));
+    assert!(!driver.complete_step(user, Timestamp(90 * MS), None));
+    driver.end_sessions_at(Timestamp(300 * MS));
+    let unissued: Vec<Unissued> = std::iter::from_fn(|| driver.pop_unissued_with_session()).collect();
+    let due = |is_branch: bool| -> Vec<u64> {
+        let those = unissued.iter().filter(|of| (of.user == Some(user)) == is_branch);
+        those.map(|of| of.arrival.intended_start.0 / MS).collect()
+    };
+    assert_eq!((due(true), due(false)), (vec![150, 250], vec![100, 200, 300]));
+}

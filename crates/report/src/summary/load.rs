@@ -1,7 +1,7 @@
 //! The target and the load in words.
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource, SessionFacts};
+use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource, SessionFacts, StepFacts};
 
 use super::labelled::LabelledText;
 use crate::number;
@@ -60,6 +60,9 @@ pub fn measured(run: &Run) -> Option<String> {
 
 /// Describes the flows: `flow shop.hurl`, `flows browse (weight 8), buy (weight 2)`.
 fn flows(sessions: &SessionFacts) -> String {
+    if sessions.steps.iter().any(|step| step.planned.is_some()) {
+        return format!("agents {}", sessions.flow);
+    }
     if sessions.flows.is_empty() {
         return format!("flow {}", sessions.flow);
     }
@@ -83,7 +86,8 @@ fn rows(mix: &Mix) -> Option<String> {
 fn load(run: &Run) -> String {
     let offered = &run.facts.offered;
     let differ = |sessions: &SessionFacts| {
-        !sessions.flows.is_empty() || sessions.steps.iter().any(|step| step.not_reached.not_asked > 0)
+        let differ = |step: &StepFacts| step.not_reached.not_asked > 0 || step.planned.is_some();
+        !sessions.flows.is_empty() || sessions.steps.iter().any(differ)
     };
     // Sessions that choose their steps may do one again.
     let is_bounded = !offered.asks_by_any_method() && run.facts.sessions.as_ref().is_some_and(differ);

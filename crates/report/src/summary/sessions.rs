@@ -1,6 +1,6 @@
 //! Endings of sessions, their progress, and their times.
 
-use truetail_run::{Distribution, Findings, Run, SessionFacts, SessionTally, StepFacts};
+use truetail_run::{Distribution, Findings, Run, SessionFacts, SessionGoodput, SessionTally, StepFacts};
 
 use super::labelled::LabelledText;
 use super::tail::{QUANTILES_OF_A_ROW, at, with_quantiles};
@@ -24,6 +24,7 @@ pub fn sessions(run: &Run) -> Vec<LabelledText> {
     if sessions.flows.len() > SHOWN {
         lines.push(("", format!("and {} more flows, in run.json", sessions.flows.len() - SHOWN)));
     }
+    lines.extend(goodput(run, sessions).map(|text| ("", text)));
     lines.extend(sessions.steps.iter().filter(|step| step.ended() > 0).map(|step| ("", ended_at(step))));
     let issued: u64 = sessions.steps.iter().map(|step| step.reached + step.further()).sum();
     let differ = sessions.steps.iter().any(|step| step.not_reached.not_asked > 0);
@@ -33,6 +34,18 @@ pub fn sessions(run: &Run) -> Vec<LabelledText> {
         lines.push(("", format!("with {requests} requests a session, the load behaves like a closed loop")));
     }
     lines
+}
+
+/// Describes how many planned sessions met the objectives in each of their requests.
+fn goodput(run: &Run, sessions: &SessionFacts) -> Option<String> {
+    let SessionGoodput { met, cannot_tell } = sessions.goodput?;
+    let slo = run.facts.stream.as_ref()?.llm.as_ref()?.slo.as_ref()?;
+    let planned = sessions.tally.planned;
+    let share = number::share(met as f64 / planned.max(1) as f64);
+    let rest = if cannot_tell > 0 { format!("; {} cannot be told", number::count(cannot_tell)) } else { String::new() };
+    let met = number::count(met);
+    let planned = number::count(planned);
+    Some(format!("{share} ({met} of {planned}) met {} in each call{rest}", slo.objectives.join(", ")))
 }
 
 fn ends(tally: &SessionTally) -> String {

@@ -71,7 +71,7 @@ pub use scrape::{
     MAX_SERVICE_POINTS, MAX_SERVICE_SERIES, Scrape, ServiceBucket, ServiceHistogram, ServiceSeries, StatedQuantile,
 };
 pub use server_timing::{MAX_PARTS, ReportedTimes, ServerTiming};
-pub use session::{FlowFacts, SessionFacts};
+pub use session::{FlowFacts, SessionFacts, SessionGoodput};
 pub use session_books::{EarlyEnd, NotReached, SessionTally, StepFacts};
 pub use session_part::SessionPart;
 pub use session_times::{SessionTime, SessionTimes};

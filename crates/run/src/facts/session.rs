@@ -19,12 +19,24 @@ pub struct SessionFacts {
     pub tally: SessionTally,
     /// Their steps, in order.
     pub steps: Vec<StepFacts>,
+    /// Sessions all of whose requests met the objectives of each request (`--agents` with `--slo`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput: Option<SessionGoodput>,
     /// Session times, saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: SessionTimes,
     /// A few sessions in full, saved in `sessions.json`; `None` if a run was saved without them.
     #[serde(skip)]
     pub sampled: Option<SampledSessions>,
+}
+
+/// Completed sessions by the objectives of each request. The other planned sessions met nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct SessionGoodput {
+    /// Sessions all of whose requests met all objectives.
+    pub met: u64,
+    /// Sessions of whose requests none missed an objective, and at least one cannot be told.
+    pub cannot_tell: u64,
 }
 
 /// One of several flows, and its sessions.
@@ -94,9 +106,9 @@ impl SessionFacts {
 
     /// Returns the mean number of steps of a planned session.
     pub fn steps_per_session(&self) -> f64 {
-        let of_part = |part: &SessionPart<'_>| {
-            let steps: u64 = part.steps.iter().fold(0, |sum, step| sum.saturating_add(step.per_session));
-            part.tally.planned as f64 * steps as f64
+        let of_part = |part: &SessionPart<'_>| -> f64 {
+            let planned = part.tally.planned;
+            part.steps.iter().map(|step| step.planned_in(planned) as f64).sum()
         };
         self.parts().iter().map(of_part).sum::<f64>() / self.tally.planned.max(1) as f64
     }
@@ -113,6 +125,10 @@ impl SessionFacts {
     fn add(&mut self, other: &SessionFacts) {
         self.tally.merge(&other.tally);
         self.times.merge(&other.times);
+        self.goodput = self.goodput.zip(other.goodput).map(|(sum, part)| SessionGoodput {
+            met: sum.met.saturating_add(part.met),
+            cannot_tell: sum.cannot_tell.saturating_add(part.cannot_tell),
+        });
         // The samples of the whole are known only if every part has samples.
         self.sampled = match (self.sampled.take(), &other.sampled) {
             (Some(mut sampled), Some(part)) => {
@@ -140,6 +156,10 @@ impl SessionFacts {
 
     /// Returns the reason why no run can have these books; `None` if they balance.
     pub fn imbalance(&self) -> Option<String> {
+        let judged = self.goodput.map_or(0, |goodput| goodput.met.saturating_add(goodput.cannot_tell));
+        if judged > self.tally.completed {
+            return Some(format!("{judged} sessions were judged, of {} completed", self.tally.completed));
+        }
         if self.flows.is_empty() {
             return self.all_sessions().imbalance();
         }

@@ -49,8 +49,11 @@ pub struct StepFacts {
     pub name: String,
     /// Line of the step in the flow's file.
     pub line: u64,
-    /// Number of times that a session does the step.
+    /// Number of times that a session does the step; if `planned` is there, the most that any does.
     pub per_session: u64,
+    /// Number of times that all planned sessions were to do the step, if that differs between sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<u64>,
     /// Number of times that the step's first request was issued.
     pub reached: u64,
     /// Number of times that it was not issued, by cause.
@@ -116,6 +119,7 @@ impl NotReached {
 impl StepFacts {
     pub(super) fn merge(&mut self, other: &StepFacts) {
         self.not_reached.add(other.not_reached);
+        self.planned = self.planned.zip(other.planned).map(|(sum, part)| sum.saturating_add(part));
         let sums = [
             (&mut self.reached, other.reached),
             (&mut self.hops, other.hops),
@@ -131,6 +135,11 @@ impl StepFacts {
         self.times.merge(&other.times);
     }
 
+    /// Returns the number of times that `sessions` planned sessions were to do the step.
+    pub fn planned_in(&self, sessions: u64) -> u64 {
+        self.planned.unwrap_or(sessions.saturating_mul(self.per_session))
+    }
+
     /// Returns the number of sessions that the step ended.
     pub fn ended(&self) -> u64 {
         sum(&self.ended_here.values().copied().collect::<Vec<_>>())
@@ -139,7 +148,11 @@ impl StepFacts {
     pub(super) fn imbalance(&self, sessions: &SessionTally) -> Option<String> {
         let reached = self.reached;
         let not_reached = self.not_reached.total();
-        let planned = sessions.planned.saturating_mul(self.per_session);
+        let at_most = sessions.planned.saturating_mul(self.per_session);
+        let planned = self.planned.unwrap_or(at_most);
+        if planned > at_most {
+            return Some(format!("step {} was planned {planned} times, and at most {at_most} are possible", self.name));
+        }
         if sum(&[reached, not_reached]) != planned {
             let name = &self.name;
             return Some(format!("step {name} was reached {reached} times and {not_reached} times not, of {planned}"));
@@ -210,6 +223,8 @@ pub enum EarlyEnd {
     Redirect,
     /// The Python function raised an exception.
     Raised,
+    /// The answer of a language model was not complete.
+    Incomplete,
 }
 
 impl EarlyEnd {
@@ -227,6 +242,7 @@ impl EarlyEnd {
             EarlyEnd::Request => "next request impossible",
             EarlyEnd::Redirect => "redirect not followed",
             EarlyEnd::Raised => "raised an exception",
+            EarlyEnd::Incomplete => "answer incomplete",
         }
     }
 }

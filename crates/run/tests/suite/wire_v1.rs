@@ -16,7 +16,9 @@ use truetail_model::arrival::ScheduleHash;
 use truetail_model::record::{Metric, Recorder, RecorderOptions, SamplesOptions};
 use truetail_model::time::Nanos;
 use truetail_run::wire::{self, v1};
-use truetail_run::{CheckpointFacts, Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
+use truetail_run::{
+    CheckpointFacts, Findings, Run, SessionGoodput, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder,
+};
 
 /// Returns a run that uses every part of the file.
 fn example() -> Run {
@@ -148,6 +150,11 @@ fn the_fields_are_the_declared_ones() {
     let mut files = samples().map(|(_, run)| v1::run_file(&run, &findings(&run))).to_vec();
     files.push(v1::run_file(&with_llm(streamed), &streamed_findings));
     files.push(v1::run_file(&flows, &flows_findings));
+    let mut agents = flows.clone();
+    let sessions = agents.facts.sessions.as_mut().expect("sessions");
+    sessions.goodput = Some(SessionGoodput { met: 1, cannot_tell: 0 });
+    sessions.steps.iter_mut().for_each(|step| step.planned = Some(step.per_session));
+    files.push(v1::run_file(&agents, &flows_findings));
     let mut fields = BTreeMap::new();
     files.iter().for_each(|file| add_fields("", &serde_json::to_value(file).unwrap(), &mut fields));
     let line = |(path, kinds): (String, BTreeSet<&str>)| format!("{path}: {}\n", Vec::from_iter(kinds).join(" or "));

@@ -60,6 +60,7 @@ pub fn sessions() -> SessionFacts {
             step("login", 96, never, &[(EarlyEnd::Status, 3)]),
             step("list", 91, NotReached { ended_early: 3, run_ended: 2, ..never }, &[(EarlyEnd::TimedOut, 1)]),
         ],
+        goodput: None,
         times: Default::default(),
         sampled: Some(sampled()),
     };

@@ -161,6 +161,7 @@ fn of_steps(run: Run, not_reached: NotReached) -> Run {
         flows: Vec::new(),
         tally: SessionTally::default(),
         steps: vec![StepFacts::default(), chat],
+        goodput: None,
         times: SessionTimes::default(),
         sampled: None,
     });

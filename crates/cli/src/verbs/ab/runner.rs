@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use truetail_analysis::gates::PlannedRun;
-use truetail_flow::FlowRun;
 use truetail_model::record::Snapshot;
 use truetail_run::{GateFinding, GateState};
 use truetail_study::ab::{RunSide, Side, SideFigures, SideOutcome};
@@ -52,10 +51,9 @@ impl<'a> Runner<'a> {
         let has_objectives = !of_second.gates.per_request().is_empty();
         let mut second = resolve(of_second)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
-        let sessions = first.observed.sessions.as_ref();
         let offered = first.plan.offered();
         let planned = PlannedRun {
-            asks_again: sessions.is_some_and(FlowRun::asks_again),
+            asks_again: first.observed.asks_again(),
             ..PlannedRun::new(&first.plan.workload, &offered, false, first.observed.reading())
         };
         baseline::refuse_undecidable("--fail-if", &args.result.fail_if, &planned, has_objectives)?;

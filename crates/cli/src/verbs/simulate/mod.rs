@@ -6,7 +6,8 @@ mod spin;
 
 use std::path::{Path, PathBuf};
 
-use truetail_flow::SimulateError;
+use truetail_flow::{AgentGraphs, SimulateError};
+use truetail_model::scenario::Scenario;
 use truetail_report::labs::{LabReport, lab_report, scenario_json};
 use truetail_report::{OutputFile, plot};
 use truetail_run::folder::REPORT;
@@ -21,11 +22,11 @@ use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo, write_files};
-use crate::resolve::flow;
 use crate::resolve::lab::{LabRun, lab, lab_error};
 use crate::resolve::run::Printed;
 use crate::resolve::scenario::scenario_or_lab;
 use crate::resolve::stripe::dealt_out;
+use crate::resolve::{agents, flow};
 use crate::stages::{Delivered, Delivery, Judged};
 
 /// Simulates, saves the result if asked to, and prints it.
@@ -47,6 +48,7 @@ fn option_of_scenarios(args: &SimulateArgs) -> Option<(&'static str, &'static st
     let given = [
         (args.stripe.is_some(), "--stripe", "deals out the load of"),
         (!args.flow.is_empty(), "--flow", "lets sessions arrive on the schedule of"),
+        (args.agents.is_some(), "--agents", "lets sessions arrive on the schedule of"),
         (!args.gates.slo.is_empty(), "--slo", "judges"),
         (!args.gates.fail_if.is_empty(), "--fail-if", "judges"),
         (args.gates.junit.is_some(), "--junit", "writes the gates of"),
@@ -64,6 +66,7 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let read = |file: &PathBuf| flow::read(file, &args.given.variable, args.given.file_root.as_deref(), |_| Ok(None));
     let flows = args.flow.iter().map(read).collect::<Result<Vec<_>>>()?;
     let flows = if flows.is_empty() { None } else { Some(flow::together(flows)?) };
+    let agents = args.agents.as_deref().map(agents::for_simulation).transpose()?;
     args.gates.refuse_per_request("the simulator knows no tokens; write a figure of the run, such as 'p99 < 50ms'")?;
     let gating = Gating::resolve(args.gates)?;
     let command = command_line::for_simulate(&args.typed.words, &args.given.variable);
@@ -71,12 +74,15 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let stripe = args.stripe.map(|stripe| dealt_out(&scenario.workload, stripe)).transpose()?;
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
     let options = SimOptions::default();
-    let mut run = match (&flows, stripe) {
-        (Some(_), Some(_)) => return Err(usage_error("--flow and --stripe cannot be used together")),
-        (Some(flows), None) => truetail_flow::simulate(flows, &scenario, options)
+    let mut run = match (&flows, &agents, stripe) {
+        (_, Some(agents), _) => simulate_agents(agents, &scenario, options)?,
+        (Some(_), None, Some(_)) => return Err(usage_error("--flow and --stripe cannot be used together")),
+        (Some(flows), None, None) => truetail_flow::simulate(flows, &scenario, options)
             .map_err(|error| flow_error(&args.flow, &scenario.name, error))?,
-        (None, None) => truetail_sim::simulate(&scenario, options).map_err(runtime_error)?,
-        (None, Some(stripe)) => truetail_sim::simulate_stripe(stripe, &scenario, options).map_err(runtime_error)?,
+        (None, None, None) => truetail_sim::simulate(&scenario, options).map_err(runtime_error)?,
+        (None, None, Some(stripe)) => {
+            truetail_sim::simulate_stripe(stripe, &scenario, options).map_err(runtime_error)?
+        }
     };
     run.facts.command = Some(command);
     let printed = if args.json { Printed::Elsewhere } else { Printed::Summary };
@@ -93,6 +99,14 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     }
     // Without gates the exit code is always 0: a run in virtual time has no doubts about the generator.
     steps.end(if findings.gates.is_empty() { ExitCode::Success } else { code })
+}
+
+/// Runs the scenario with sessions of agents.
+fn simulate_agents(agents: &AgentGraphs, scenario: &Scenario, options: SimOptions) -> Result<Run> {
+    truetail_flow::simulate_agents(agents, scenario, options).map_err(|error| match error {
+        SimulateError::Scenario(problem) => usage_error(format!("--agents with {}: {problem}", scenario.name)),
+        error => runtime_error(error),
+    })
 }
 
 /// Explains why a flow cannot be simulated, and names the file at fault.

@@ -40,8 +40,8 @@ impl<R: RequestSource> Protocol for Http1<R> {
         }
     }
 
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        self.requests.request_of(user)
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        self.requests.request_of(row)
     }
 
     fn take_skipped_lines(&mut self) -> Option<SkippedLines> {

@@ -26,9 +26,9 @@ pub(crate) trait RequestSource: Clone + Debug + Send + 'static {
     /// Returns true for a HEAD request, whose answer has no body.
     fn is_head_request(&self, id: RequestId) -> bool;
 
-    /// Returns the place of the next request of a user.
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        unreachable!("requests were made before the run, and user {user} has none of its own")
+    /// Returns the place of the request that begins next, which has this row.
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        unreachable!("requests were made before the run, and row {row} has none of its own")
     }
 }
 
@@ -57,8 +57,8 @@ impl RequestSource for MadeInRun {
         self.is_head_request(id)
     }
 
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        self.request_of(user)
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        self.request_of(row)
     }
 }
 
@@ -119,7 +119,7 @@ impl<S: RequestSource<Own = ()>> RequestSource for Traced<S> {
         self.requests.is_head_request(id)
     }
 
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        self.requests.request_of(user)
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        self.requests.request_of(row)
     }
 }

@@ -64,8 +64,8 @@ impl FieldSource for FieldsMadeInRun {
         MadeBlock { of: self, request: self.requests.view(id), is_head_request: self.requests.is_head_request(id) }
     }
 
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        self.requests.request_of(user)
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        self.requests.request_of(row)
     }
 }
 

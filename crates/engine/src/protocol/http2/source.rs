@@ -15,9 +15,9 @@ pub(crate) trait FieldSource: Clone + Debug + Send + 'static {
 
     fn get(&self, id: RequestId) -> Self::Block<'_>;
 
-    /// Returns the place of the next request of a user.
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        unreachable!("requests were made before the run, and user {user} has none of its own")
+    /// Returns the place of the request that begins next, which has this row.
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        unreachable!("requests were made before the run, and row {row} has none of its own")
     }
 }
 

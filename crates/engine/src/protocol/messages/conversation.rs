@@ -89,11 +89,11 @@ impl Protocol for Messages {
         true
     }
 
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
         match &mut self.requests {
-            Source::MadeInRun(made) => made.request_of(user),
+            Source::MadeInRun(made) => made.request_of(row),
             Source::Prepared(_) => {
-                unreachable!("messages were made before the run, and user {user} has none of its own")
+                unreachable!("messages were made before the run, and row {row} has none of its own")
             }
         }
     }

@@ -94,8 +94,8 @@ impl<F: FieldSource> Protocol for Http2<F> {
         Http2Conversation { calls: self.calls, ..Http2Conversation::new(self.max_streams, self.keeps_fields) }
     }
 
-    fn request_of(&mut self, user: u32) -> &mut RequestParts {
-        self.blocks.request_of(user)
+    fn request_of(&mut self, row: u32) -> &mut RequestParts {
+        self.blocks.request_of(row)
     }
 }
 
