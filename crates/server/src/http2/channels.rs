@@ -1,4 +1,4 @@
-//! The channels of a connection, each on a stream of its own.
+//! The channels of a connection, a stream for each.
 
 use crate::answer_queue::AnswerQueue;
 use crate::close_reason::CloseReason;

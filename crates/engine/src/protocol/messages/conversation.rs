@@ -34,7 +34,7 @@ pub(crate) struct Messages {
     options: Arc<MessageOptions>,
     /// Messages that were due before this are not counted in the books.
     measured_from: Timestamp,
-    /// Number of channels so far, which is the seed of the next one's keys.
+    /// Number of the next channel, the seed of its keys.
     channels: Cell<u64>,
     pub(super) books: MessageBooks,
 }
