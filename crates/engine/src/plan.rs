@@ -233,7 +233,7 @@ impl Plan {
                     framing: messages.framing.to_string(),
                     matching: messages.matching.to_string(),
                     offers_deflate: messages.offer_deflate(),
-                    http2: messages.are_over_http2(),
+                    http2: messages.are_over_http2() && !messages.are_calls(),
                 }),
             },
             grpc: self.target.protocol().calls(),

@@ -182,6 +182,7 @@ impl Stage {
             // This test has no server for channels.
             "tcp://",
             "ws://",
+            "wss://",
             "grpc://",
             "grpcs://",
             "redis://",

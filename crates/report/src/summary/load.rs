@@ -149,7 +149,7 @@ fn connections(offered: &OfferedLoad) -> Option<String> {
         };
         let matched = if messages.matching == "order" { "" } else { &format!(", matched by {}", messages.matching) };
         let framing = if messages.framing == "grpc" { "gRPC" } else { &format!("framing {}", messages.framing) };
-        let below = if messages.http2 && messages.framing != "grpc" { " over HTTP/2" } else { "" };
+        let below = if messages.http2 { " over HTTP/2" } else { "" };
         let deflate = if messages.offers_deflate { ", permessage-deflate" } else { "" };
         return Some(format!("{channels}, {framing}{below}{deflate}{matched}"));
     }

@@ -18,7 +18,7 @@ pub struct MessageConfig {
     /// WebSocket: the client offered to compress messages.
     #[serde(default, skip_serializing_if = "is_false")]
     pub offers_deflate: bool,
-    /// Each channel is a stream of HTTP/2.
+    /// WebSocket: each channel is a stream of HTTP/2.
     #[serde(default, skip_serializing_if = "is_false")]
     pub http2: bool,
 }
