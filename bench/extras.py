@@ -10,6 +10,7 @@
     + id               the same two with three times, and with a header that is new in each answer before them
     --script           request() formats a path from a count with wrk.format, as in scripts.py; without the feature, this is left out
     --script, header   the same, and the count is also a header
+    --llm              answers of a language model, of 100 and of 200 events that come together; the difference is what 100 events cost
 
 One user sends one request after the other to a server on loopback, N and then 2N of them. The instructions of the worker's thread in the longer run,
 less those in the shorter one, divided by N, are those of a request: sending, waiting, reading and recording, without what the kernel does.
@@ -42,6 +43,7 @@ int epoll_pwait2(int fd, struct epoll_event *events, int most, const struct time
 """
 PROGRAM = machine.TARGET.parent / "profiling/truetail"
 TIMING = ["--server-timing"]
+LLM = ["--llm", "openai-chat"]
 HEADER_SCRIPT = SCRIPT.replace("  return", '  wrk.headers["X-Counter"] = count\n  return')
 # Options and path of each case, and the case that it is compared with.
 CASES = {
@@ -54,6 +56,8 @@ CASES = {
     "--server-timing, + id": (TIMING, "id", "+ id"),
     "--script": (SCRIPT, "", "without"),
     "--script, header": (HEADER_SCRIPT, "", "without"),
+    "--llm, 100 events": (LLM, "events100", None),
+    "--llm, 200 events": (LLM, "events200", "--llm, 100 events"),
 }
 
 
@@ -63,6 +67,14 @@ def serve(listener):
         threading.Thread(target=answer, args=(stream,), daemon=True).start()
 
 
+def streamed(events):
+    """Returns an answer of a language model with this number of tokens."""
+    token = b'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n'
+    end = b'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    body = token * events + end
+    return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+
 def answer(stream):
     number, rest = 0, b""
     while got := stream.recv(65536):
@@ -70,6 +82,9 @@ def answer(stream):
         *heads, rest = rest.split(b"\r\n\r\n")
         for head in heads:
             number += 1
+            if events := re.match(rb"GET /events(\d+)", head):
+                stream.sendall(streamed(int(events.group(1))))
+                continue
             timing = f"edge;dur={number % 97 / 10:04.1f}"
             if not head.startswith(b"GET /one"):
                 timing += f", app;dur={number % 89 / 10:04.1f}, db;dur={number % 83 / 10:04.1f}"

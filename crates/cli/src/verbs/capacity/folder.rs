@@ -80,7 +80,7 @@ pub(super) fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
 /// Opens the folder of a sweep, and continues an interrupted sweep of the same question.
 ///
 /// # Errors
-/// As [`open`].
+/// As [`open()`].
 pub(super) fn open_sweep(out: Option<PathBuf>, asked: &Asked, question: &SweepQuestion) -> Result<SweepJournal> {
     open_study(out, &asked.server, question)
 }
