@@ -43,7 +43,7 @@ int epoll_pwait2(int fd, struct epoll_event *events, int most, const struct time
 """
 PROGRAM = machine.TARGET.parent / "profiling/truetail"
 TIMING = ["--server-timing"]
-LLM = ["--llm", "openai-chat"]
+LLM = ["--llm", "openai-chat", "--data", '{"model":"m","messages":[]}']
 HEADER_SCRIPT = SCRIPT.replace("  return", '  wrk.headers["X-Counter"] = count\n  return')
 # Options and path of each case, and the case that it is compared with.
 CASES = {
@@ -82,7 +82,8 @@ def answer(stream):
         *heads, rest = rest.split(b"\r\n\r\n")
         for head in heads:
             number += 1
-            if events := re.match(rb"GET /events(\d+)", head):
+            # The body of a request is before the head of the next one.
+            if events := re.search(rb" /events(\d+) HTTP", head):
                 stream.sendall(streamed(int(events.group(1))))
                 continue
             timing = f"edge;dur={number % 97 / 10:04.1f}"

@@ -95,6 +95,28 @@ struct Said {
     is_over: bool,
 }
 
+/// Events of OpenAI Responses that repeat the request, or what deltas had.
+const REPEATING: [&[u8]; 7] = [
+    b"response.created",
+    b"response.queued",
+    b"response.in_progress",
+    b"response.output_text.done",
+    b"response.content_part.done",
+    b"response.output_item.done",
+    b"response.completed",
+];
+
+/// Returns true if an event whose beginning is `data` repeats others. Its type comes first.
+fn repeats_others(data: &[u8]) -> bool {
+    fn after<'a>(rest: Option<&'a [u8]>, what: &[u8]) -> Option<&'a [u8]> {
+        rest?.trim_ascii_start().strip_prefix(what)
+    }
+    let kind = [&b"{"[..], b"\"type\"", b":", b"\""].into_iter().fold(Some(data), after);
+    let is =
+        |known: &&[u8]| kind.and_then(|kind| kind.strip_prefix(*known)).is_some_and(|rest| rest.starts_with(b"\""));
+    REPEATING.iter().any(is)
+}
+
 type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 type Added = Result<(), &'static str>;
 
@@ -109,7 +131,7 @@ impl Said {
             return Ok(());
         }
         if !event.is_whole() {
-            return Err("an event of it has more than 64 KiB");
+            return if repeats_others(data) { Ok(()) } else { Err("an event of it has more than 64 KiB") };
         }
         let data = String::from_utf8_lossy(data);
         let event = members(&data).ok_or(NOT_READ)?;
@@ -356,10 +378,18 @@ mod tests {
             (&[r#"{"choices":[{"delta":{"content":""}}]}"#], "it has no text"),
             (&["Internal Server Error"], NOT_READ),
             (&[&long], "an event of it has more than 64 KiB"),
+            (
+                &[&format!(r#"{{"type":"response.output_text.delta","delta":"{}"}}"#, "x".repeat(70_000))],
+                "an event of it has more than 64 KiB",
+            ),
             (&[], "it has no text"),
         ] {
             assert_eq!(sse(events), Err(problem.to_owned()), "{events:?}");
         }
+        // What others said is not read again, however long it is.
+        let repeated = format!(r#"{{ "type": "response.completed","response":"{}"}}"#, "x".repeat(70_000));
+        let delta = r#"{"type":"response.output_text.delta","delta":"a"}"#;
+        assert_eq!(sse(&[delta, &repeated]).as_deref(), Ok("a"));
         let named = b"event: error\ndata: boom\n\n";
         assert_eq!(said_text(named, false), Err("it has an error event".to_owned()));
     }

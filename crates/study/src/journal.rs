@@ -126,7 +126,7 @@ fn read<Q: StudyQuestion, R: DeserializeOwned>(
 ) -> Result<JournalContent<Q, R>, JournalError<Q>> {
     let text = input::bytes(path)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-    let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).enumerate();
+    let mut lines = text[..whole].split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
     let damaged =
         |line: usize, error: serde_json::Error| JournalError::Damaged { line: line + 1, problem: error.to_string() };
     let mut asked = None;

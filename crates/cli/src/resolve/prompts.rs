@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use truetail_engine::{MAX_REQUEST_SET_BYTES, preflight_observed};
 use truetail_model::arrival::Trace;
+use truetail_model::random::mix64;
 use truetail_model::time::Nanos;
 use truetail_model::workload::Workload;
 use truetail_requests::{BaseUrl, FilePrompts, MadePrompts, PromptFile, SyntheticPrompts, TokensOfWords};
@@ -193,6 +194,21 @@ fn send_bodies(args: &mut RunArgs, path: &str) -> Result<()> {
     }
     args.data = Some(WHOLE_BODY.to_owned());
     Ok(())
+}
+
+/// Returns a hash of the body and the headers that made prompts are put into. A body from standard input, which can be
+/// read only once, is left out.
+///
+/// # Errors
+/// If a file cannot be read.
+pub(crate) fn hash_of_template(args: &RunArgs) -> Result<u64> {
+    let is_typed = args.data_file.as_deref().is_some_and(|file| file == Path::new("-"));
+    let body = if is_typed { Vec::new() } else { request::body(args)? };
+    let parts = args.header.iter().map(String::as_bytes).chain([&body[..]]);
+    let of_part = |hash: u64, part: &[u8]| {
+        part.iter().fold(mix64(hash ^ part.len() as u64), |hash, byte| mix64(hash ^ u64::from(*byte)))
+    };
+    Ok(parts.fold(0, of_part))
 }
 
 /// Returns true if the prompts of the load are made, so that calls before it have other prompts.

@@ -4,6 +4,8 @@ use crate::target::request_parts::{RequestParts, RequestView};
 use crate::target::request_set::RequestId;
 
 const HEAD: &[u8] = b"HEAD ";
+/// Memory that a request leaves to the next one in its place: 1 MiB.
+const MAX_KEPT_BYTES: usize = 1 << 20;
 
 /// The requests in flight. The row of a request is its tag.
 #[derive(Clone, Default, Debug)]
@@ -26,6 +28,10 @@ impl MadeInRun {
         let row = row as usize;
         if self.by_row.len() <= row {
             self.by_row.resize_with(row + 1, RequestParts::default);
+        }
+        // A large request does not keep its memory for each later one.
+        if self.by_row[row].buffer().capacity() > MAX_KEPT_BYTES {
+            self.by_row[row] = RequestParts::default();
         }
         &mut self.by_row[row]
     }

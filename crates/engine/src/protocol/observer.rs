@@ -115,7 +115,8 @@ pub trait SessionScript {
 
     /// Adds to `due` when further requests of the session of this user are due, so that several are in flight at the
     /// same time. [`SessionScript::next_request`] makes them in the order in which they are due. Called after
-    /// [`SessionScript::think`], and after [`AnswerReader::begin`] for the first request of a session.
+    /// [`SessionScript::think`], and after each [`AnswerReader::begin`]: the first request of a session may have others
+    /// beside it.
     fn branches(&mut self, user: u32, due: &mut Vec<Timestamp>) {
         let _ = (user, due);
     }

@@ -148,11 +148,16 @@ pub(super) fn write_request(base: &RequestParts, body: &[u8], request: &mut Requ
     request.begin(view.method());
     request.buffer().extend_from_slice(view.path());
     request.end_path();
+    let length = body.len().to_string();
+    let mut has_length = false;
     for (name, value) in view.fields() {
-        match name.eq_ignore_ascii_case(b"content-length") {
-            true => request.field(name, body.len().to_string().as_bytes()),
-            false => request.field(name, value),
-        }
+        let is_length = name.eq_ignore_ascii_case(b"content-length");
+        request.field(name, if is_length { length.as_bytes() } else { value });
+        has_length |= is_length;
+    }
+    // A request without a body has none with every method.
+    if !has_length {
+        request.field(b"Content-Length", length.as_bytes());
     }
     request.end_head(body);
 }

@@ -49,18 +49,18 @@ impl OpenSessions {
         agents.graph(self.sessions[user as usize].graph)
     }
 
-    /// Records the end of a call at `end`. `body` is room for bodies; `None` if texts are not known.
+    /// Records the end of a call at `end`. `knows_texts`: texts that are said again are known.
     pub(super) fn ended(
         &mut self,
         agents: &AgentGraphs,
         (user, call): (u32, u32),
         how: CallEnd,
         end: Timestamp,
-        body: Option<&mut Vec<u8>>,
+        knows_texts: bool,
     ) {
         self.last_end = end;
         let session = &mut self.sessions[user as usize];
-        session.ended(agents.graph(session.graph), call, how, end, body);
+        session.ended(agents.graph(session.graph), call, how, end, knows_texts);
     }
 
     /// Returns the time from the end of the call that ended last to a call that has become due. Closes the session if

@@ -8,7 +8,7 @@ use truetail_model::time::Nanos;
 use truetail_requests::with_json_members;
 
 use super::graph::{AgentGraphs, Call, Graph};
-use super::template::{Piece, pieces};
+use super::template::{MAX_BODY_BYTES, Piece, pieces, too_long};
 use crate::error::FlowError;
 
 /// Limit on the calls of one session.
@@ -149,8 +149,9 @@ fn read_line(line: usize, text: &str, form: &AgentForm) -> Result<(String, ReadC
 
 fn check_name(what: &str, name: &str, may_be_empty: bool) -> Result<(), String> {
     if (name.is_empty() && !may_be_empty) || name.len() > MAX_NAME_BYTES || name.contains(char::is_control) {
+        let least = if may_be_empty { 0 } else { 1 };
         return Err(format!(
-            "{what} is {name:?}; write a name of 1 to {MAX_NAME_BYTES} bytes without control characters"
+            "{what} is {name:?}; write a name of {least} to {MAX_NAME_BYTES} bytes without control characters"
         ));
     }
     Ok(())
@@ -324,6 +325,11 @@ fn fill_bodies(
             true => pieces(&of.body, call_of).map_err(|problem| FlowError::new(of.call.line, problem))?,
             false => vec![Piece::Text(of.body.as_bytes().into())],
         };
+        let texts = body.iter().map(|piece| if let Piece::Text(text) = piece { text.len() } else { 0 });
+        if texts.sum::<usize>() > MAX_BODY_BYTES {
+            let problem = format!("call '{}' cannot be made: {}", of.call.id, too_long());
+            return Err(FlowError::new(of.call.line, problem));
+        }
         said.extend(body.iter().filter_map(|piece| if let Piece::Said(call) = piece { Some(*call) } else { None }));
         calls[nth].body = body;
     }
@@ -429,6 +435,9 @@ mod tests {
         let text: String = (0..=MAX_CALLS).map(line).collect();
         let error = AgentGraphs::parse("a", &text, &form()).unwrap_err();
         assert_eq!((error.line, error.problem.as_str()), (1_001, "the session has more than 1000 calls, the limit"));
+        let long = format!("{{\"id\":\"a\",\"prompt\":\"{}\"}}\n", "x".repeat(MAX_BODY_BYTES));
+        let error = AgentGraphs::parse("a", &long, &form()).unwrap_err();
+        assert_eq!(error.problem, "call 'a' cannot be made: its body has more than 16 MiB");
         let chain: String = (0..MAX_CALLS)
             .map(|nth| match nth {
                 0 => line(0),

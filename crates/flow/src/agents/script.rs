@@ -107,7 +107,7 @@ impl AnswerReader for AgentScript {
     fn end(&mut self, request: u32, ended: EndedRequest) {
         let how = self.end_of(request, ended.outcome);
         let place = self.pending[request as usize].place;
-        self.open.ended(&self.shared.agents, place, how, ended.end, Some(&mut self.body));
+        self.open.ended(&self.shared.agents, place, how, ended.end, true);
     }
 
     fn script(&mut self) -> Option<&mut dyn SessionScript> {

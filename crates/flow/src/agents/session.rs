@@ -7,7 +7,7 @@ use truetail_stream::AnswerVerdict;
 
 use super::graph::{Graph, write_request};
 use super::progress::Progress;
-use super::template::{escaped, fill};
+use super::template::{check, escaped, fill};
 
 /// Limit on the texts that a session keeps to say them again: 64 MiB.
 const MAX_TEXT_BYTES: usize = 64 << 20;
@@ -83,8 +83,8 @@ impl AgentSession {
         Some(call)
     }
 
-    /// Records the end of a call at `end`. `body` is room for bodies; `None` if texts are not known.
-    pub(super) fn ended(&mut self, graph: &Graph, call: u32, how: CallEnd, end: Timestamp, body: Option<&mut Vec<u8>>) {
+    /// Records the end of a call at `end`. `knows_texts`: texts that are said again are known.
+    pub(super) fn ended(&mut self, graph: &Graph, call: u32, how: CallEnd, end: Timestamp, knows_texts: bool) {
         self.end = self.end.max(end);
         match how {
             CallEnd::CutOff => {
@@ -98,7 +98,7 @@ impl AgentSession {
                     Some(Err(why)) => {
                         self.fail(graph, call, EarlyEnd::Capture, format!("its text cannot be said again: {why}"))
                     }
-                    Some(Ok(())) | None => self.answered(graph, call, end, body),
+                    Some(Ok(())) | None => self.answered(graph, call, end, knows_texts),
                 }
             }
         }
@@ -119,14 +119,16 @@ impl AgentSession {
         self.failure.get_or_insert(Failure { call, cause, why });
     }
 
-    fn answered(&mut self, graph: &Graph, call: u32, end: Timestamp, body: Option<&mut Vec<u8>>) {
+    fn answered(&mut self, graph: &Graph, call: u32, end: Timestamp, knows_texts: bool) {
         let before = self.fresh.len();
         self.progress.answered(graph, call, end, &mut self.fresh);
-        let Some(body) = body else { return };
+        if !knows_texts {
+            return;
+        }
         // If a request cannot be made, that is known now.
         for at in (before..self.fresh.len()).rev() {
             let (due, next) = self.fresh[at];
-            if let Err(why) = fill(&graph.calls[next as usize].body, &self.said, body) {
+            if let Err(why) = check(&graph.calls[next as usize].body, &self.said) {
                 self.fresh.remove(at);
                 self.progress.give_up(graph, (due, next));
                 let id = &graph.calls[next as usize].id;

@@ -104,7 +104,7 @@ impl Sessions for SimulatedAgents<'_> {
             }
             outcome => failure(outcome, 0).unwrap_or(CallEnd::CutOff),
         };
-        self.open.ended(self.agents, place, how, record.end, None);
+        self.open.ended(self.agents, place, how, record.end, false);
         self.open.think(self.agents, user)
     }
 

@@ -14,6 +14,8 @@ pub(super) enum Piece {
 /// Limit on the body of a request, after what the model said was inserted: 16 MiB.
 pub(super) const MAX_BODY_BYTES: usize = 16 << 20;
 
+const NOT_THERE: &str = "a text that it says again is not there";
+
 /// A place `{{NAME}}` between the quotes of a JSON text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Place<'a> {
@@ -75,6 +77,26 @@ pub(super) fn escaped(text: &str) -> Vec<u8> {
     quoted
 }
 
+/// Returns the reason why a body cannot be made, without making it. `said` has the escaped texts by call.
+pub(super) fn check(body: &[Piece], said: &[Option<Vec<u8>>]) -> Result<(), String> {
+    let mut length = 0;
+    for piece in body {
+        length += match piece {
+            Piece::Text(text) => text.len(),
+            Piece::Said(call) => said[*call as usize].as_ref().ok_or(NOT_THERE)?.len(),
+        };
+        if length > MAX_BODY_BYTES {
+            return Err(too_long());
+        }
+    }
+    Ok(())
+}
+
+/// Says that a body is too long.
+pub(super) fn too_long() -> String {
+    format!("its body has more than {} MiB", MAX_BODY_BYTES >> 20)
+}
+
 /// Writes a body to `out`. `said` has the escaped texts by call.
 ///
 /// # Errors
@@ -84,10 +106,10 @@ pub(super) fn fill(body: &[Piece], said: &[Option<Vec<u8>>], out: &mut Vec<u8>) 
     for piece in body {
         let part = match piece {
             Piece::Text(text) => &text[..],
-            Piece::Said(call) => said[*call as usize].as_deref().ok_or("a text that it says again is not there")?,
+            Piece::Said(call) => said[*call as usize].as_deref().ok_or(NOT_THERE)?,
         };
         if out.len() + part.len() > MAX_BODY_BYTES {
-            return Err(format!("its body has more than {} MiB", MAX_BODY_BYTES >> 20));
+            return Err(too_long());
         }
         out.extend_from_slice(part);
     }
@@ -121,8 +143,12 @@ mod tests {
         fill(&body, &[None, Some(escaped(text))], &mut out).unwrap();
         let made: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(made["a"], format!("say {text}!"));
-        assert!(fill(&body, &[None, None], &mut out).unwrap_err().contains("not there"));
+        assert_eq!(check(&body, &[None, Some(escaped(text))]), Ok(()));
         let long = Some(vec![b'x'; MAX_BODY_BYTES]);
-        assert!(fill(&body, &[None, long], &mut out).unwrap_err().contains("more than 16 MiB"));
+        for (said, problem) in [([None, None], "not there"), ([None, long], "more than 16 MiB")] {
+            let filled = fill(&body, &said, &mut out);
+            assert!(filled.as_ref().unwrap_err().contains(problem));
+            assert_eq!(check(&body, &said), filled);
+        }
     }
 }

@@ -89,6 +89,7 @@ impl Asked {
         let run_args = run_args(&args, &objectives)?;
         let run_args = RunArgs { prompt_rows: Some(requests.unwrap_or(ROWS_OF_SEARCH)), ..run_args };
         let makes_prompts = prompts::are_made(&run_args);
+        let template = if makes_prompts { prompts::hash_of_template(&run_args)? } else { 0 };
         let is_llm = run_args.streams.reads_llm();
         if let Some(each) = args.slo.iter().find(|slo| matches!(slo, SearchSlo::OfEachRequest(_)) && !is_llm) {
             return Err(llm_is_needed(each));
@@ -106,7 +107,10 @@ impl Asked {
         resolved.notes.iter().for_each(|note| output::note(note));
         let set = resolved.plan.target.requests();
         // The words of made prompts follow from the server's count, which may change a little from day to day.
-        let requests = if makes_prompts { "made prompts".to_owned() } else { format!("{:016x}", set.hash()) };
+        let requests = match makes_prompts {
+            true => format!("made prompts in {template:016x}"),
+            false => format!("{:016x}", set.hash()),
+        };
         let texts = args.slo.iter().map(ToString::to_string).collect();
         Ok(Asked {
             url: redacted_url(&args.url),

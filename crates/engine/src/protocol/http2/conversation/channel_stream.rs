@@ -31,7 +31,7 @@ struct Piece {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct StreamEnd {
     pub(crate) cause: Cause,
-    /// The status that the server gave a call; `None` if it gave none, or the stream is none.
+    /// The status that the server gave a call; `None` without one.
     pub(crate) status: Option<GrpcStatus>,
     /// The server kept the rules of HTTP/2, and of gRPC.
     pub(crate) is_in_order: bool,
