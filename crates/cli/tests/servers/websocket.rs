@@ -71,7 +71,7 @@ fn messages_are_compressed_both_ways() {
     let url = format!("ws://{}/echo", server.place);
     let data = format!("{{\"id\":{{{{seq}}}},\"text\":\"{}\"}}", "all work and no play ".repeat(100));
     let load = ["run", &url, "-r", "500", "-n", "1000", "-c", "4", "--permessage-deflate", "--match", "json:/id"];
-    let check = ["--data", &data, "--check", "bytes > 2000"];
+    let check = ["--data", &data, "--check", "body contains \"no play all work\""];
     let run = dir.truetail(&[&load[..], &check, &UNSAVED].concat()).json();
     let counts = server.stop();
     assert_eq!((&run["tally"]["responses"], &counts["messages"]), (&1000.into(), &1000.into()), "{run}");
