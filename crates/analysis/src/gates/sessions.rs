@@ -93,13 +93,8 @@ pub(super) fn goodput(run: &Run, findings: &Findings) -> Evidence {
         in_flight_at_end: tally.in_flight_at_end,
         never_issued: tally.never_begun,
     };
-    let missed = counts.evidence(run, findings);
-    if goodput.cannot_tell == 0 || tally.planned == 0 {
-        return missed.of_the_rest();
-    }
-    let unknown = goodput.cannot_tell as f64 / tally.planned as f64;
-    let at_least = (missed.bounds.low - unknown).max(0.0);
-    missed.down_to(at_least, Doubt::SessionGoodputUnknown { sessions: goodput.cannot_tell }).of_the_rest()
+    let sessions = goodput.cannot_tell;
+    counts.evidence_of_good(run, findings, sessions, Doubt::SessionGoodputUnknown { sessions })
 }
 
 /// Share of planned sessions that were not completed, of a flow or of all sessions.

@@ -72,6 +72,17 @@ pub(super) struct BadArrivals {
 }
 
 impl BadArrivals {
+    /// Evidence about the share of good arrivals, where `cannot_tell` of those that count as bad may be good.
+    pub(super) fn evidence_of_good(&self, run: &Run, findings: &Findings, cannot_tell: u64, why: Doubt) -> Evidence {
+        let missed = self.evidence(run, findings);
+        if cannot_tell == 0 || self.planned == 0 {
+            return missed.of_the_rest();
+        }
+        let unknown = cannot_tell as f64 / self.planned as f64;
+        let at_least = (missed.bounds.low - unknown).max(0.0);
+        missed.down_to(at_least, why).of_the_rest()
+    }
+
     /// Evidence about the share of bad arrivals. In a stopped run, unfinished arrivals might have ended well. In a
     /// complete run, arrivals without an answer at the end of the drain are bad.
     pub(super) fn evidence(&self, run: &Run, findings: &Findings) -> Evidence {

@@ -192,17 +192,11 @@ pub(super) fn goodput(run: &Run, findings: &Findings) -> Evidence {
         in_flight_at_end: tally.in_flight_at_end,
         never_issued: tally.never_issued,
     };
-    let missed = counts.evidence(run, findings);
-    if slo.cannot_tell == 0 || tally.planned == 0 {
-        return missed.of_the_rest();
-    }
-    let unknown = slo.cannot_tell as f64 / tally.planned as f64;
-    let at_least = (missed.bounds.low - unknown).max(0.0);
     let why = match slo.cannot_tell {
         values if llm.unmeasured.echo_events > 0 => Doubt::PromptRepeated { values },
         answers => Doubt::GoodputUnknown { answers },
     };
-    missed.down_to(at_least, why).of_the_rest()
+    counts.evidence_of_good(run, findings, slo.cannot_tell, why)
 }
 
 /// Returns the bounds of [`goodput`]; `None` if it is not known.

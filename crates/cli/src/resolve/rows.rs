@@ -95,6 +95,7 @@ pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut W
              up the rest; leave --feed once out: the load ends with the stages, or after -d TIME"
         )));
     }
+    let unit = if args.streams.agents.is_some() { "recorded session" } else { "row" };
     // Distinct prompts are in no cache.
     let may_be_cached = args.streams.reads_llm() && !args.streams.cache_bust;
     let note = match &workload.model {
@@ -102,19 +103,19 @@ pub(crate) fn use_up(args: &RunArgs, rows: u32, has_flow: bool, workload: &mut W
             let may_repeat = horizon.requests.is_none_or(|requests| requests > u64::from(rows));
             may_repeat.then(|| format!("there are {rows} rows: after the last row, the first one is used again"))
         }
-        _ => ended_by(u64::from(rows), is_once, has_flow || may_be_cached, workload),
+        _ => ended_by(u64::from(rows), unit, is_once, has_flow || may_be_cached, workload),
     };
     // A flow says its prompts itself.
     let bust = if has_flow { "" } else { "--cache-bust makes each prompt different, and " };
     let cached = format!(
-        "; a server may have them in its cache by then, which makes answers faster: {bust}--feed once ends the load with the last row"
+        "; a server may have them in its cache by then, which makes answers faster: {bust}--feed once ends the load with the last {unit}"
     );
     Ok(note.map(|note| if may_be_cached && !is_once { note + &cached } else { note }))
 }
 
 /// Ends the load at the last row, if each is used once. Returns a note if rows run out, and `says_again` or this is an
 /// end.
-fn ended_by(rows: u64, is_once: bool, says_again: bool, workload: &mut Workload) -> Option<String> {
+fn ended_by(rows: u64, unit: &str, is_once: bool, says_again: bool, workload: &mut Workload) -> Option<String> {
     let (schedule, what) = match &mut workload.model {
         LoadModel::Open(schedule) => (schedule, "requests"),
         LoadModel::PartlyOpen { sessions, .. } => (sessions, "sessions"),
@@ -129,10 +130,11 @@ fn ended_by(rows: u64, is_once: bool, says_again: bool, workload: &mut Workload)
     let planned = schedule.count().filter(|planned| *planned > rows)?;
     if !is_once {
         // For plain requests, this is expected.
-        let again = || format!("{planned} {what} for {rows} rows: after the last row, the first one is used again");
+        let again =
+            || format!("{planned} {what} for {rows} {unit}s: after the last {unit}, the first one is used again");
         return says_again.then(again);
     }
     schedule.horizon.requests = Some(rows);
     schedule.horizon.duration = schedule.last_arrival().map(|last| last.intended_start.since_origin() + Nanos(1));
-    Some(format!("{planned} {what} were to arrive, and there are {rows} rows: the load ends with the last row"))
+    Some(format!("{planned} {what} were to arrive, and there are {rows} {unit}s: the load ends with the last {unit}"))
 }

@@ -1,7 +1,7 @@
 //! `--agents`: sessions that are graphs of calls of a language model.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::raw_server::serve_each;
+use super::raw_server::{read_body, serve_each};
 use crate::support::{CommandOutput, ServeProcess, TestDir, assert_balanced, assert_complete};
 
 /// Text of each answer, beside the prompt that it answers.
@@ -37,16 +37,7 @@ fn answer_all(mut socket: TcpStream, sender: &Sender<Value>, meeting: &Meeting) 
     socket.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(socket.try_clone().ok()?);
     loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if reader.read_line(&mut head).ok()? == 0 {
-                return None;
-            }
-        }
-        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
-        let mut body = vec![0; length.parse().ok()?];
-        reader.read_exact(&mut body).ok()?;
-        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        let body: Value = serde_json::from_str(&read_body(&mut reader)?).expect("JSON");
         let prompt = prompt(&body).to_owned();
         sender.send(body).ok()?;
         let words: Vec<&str> = prompt.split(' ').collect();

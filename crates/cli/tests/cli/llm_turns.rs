@@ -1,13 +1,13 @@
 //! Conversations of several turns: `deltas` captures what the model said, and the next request says exactly that again.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use serde_json::{Value, json};
 
-use super::raw_server::serve_each;
+use super::raw_server::{read_body, serve_each};
 use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
 
 /// Pieces of the answer to each turn in JSON, and the text that they make together.
@@ -53,16 +53,7 @@ fn answer_all(mut socket: TcpStream, sender: &Sender<String>) -> Option<()> {
     socket.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(socket.try_clone().ok()?);
     loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            if reader.read_line(&mut head).ok()? == 0 {
-                return None;
-            }
-        }
-        let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
-        let mut body = vec![0; length.parse().ok()?];
-        reader.read_exact(&mut body).ok()?;
-        let body = String::from_utf8(body).expect("bodies are UTF-8");
+        let body = read_body(&mut reader)?;
         let answer = answer(&body);
         sender.send(body).ok()?;
         let head =

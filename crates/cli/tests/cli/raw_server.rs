@@ -1,6 +1,6 @@
 //! Listeners: one for each connection a thread, one with a fixed answer; and a port that refuses connections.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -19,6 +19,20 @@ pub fn serve_each(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'stat
         }
     });
     place
+}
+
+/// Reads the next request of a connection, and returns its body; `None` at the end of the connection.
+pub fn read_body(reader: &mut impl BufRead) -> Option<String> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
+    let mut body = vec![0; length.parse().ok()?];
+    reader.read_exact(&mut body).ok()?;
+    Some(String::from_utf8(body).expect("bodies are UTF-8"))
 }
 
 /// Answers each connection once, as soon as it has read the end of a request.

@@ -155,7 +155,7 @@ pub(super) fn write_request(base: &RequestParts, body: &[u8], request: &mut Requ
         request.field(name, if is_length { length.as_bytes() } else { value });
         has_length |= is_length;
     }
-    // A request without a body has none with every method.
+    // Of some methods, a request without a body has no length.
     if !has_length {
         request.field(b"Content-Length", length.as_bytes());
     }

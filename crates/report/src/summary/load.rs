@@ -49,7 +49,9 @@ pub fn measured(run: &Run) -> Option<String> {
     };
     let mix = match &run.facts.sessions {
         Some(sessions) => {
-            let rows = offered.mix.as_ref().and_then(rows).map_or_else(String::new, |rows| format!(", {rows}"));
+            let unit = if are_agents(sessions) { "recorded sessions" } else { "rows" };
+            let rows = offered.mix.as_ref().and_then(|mix| rows(mix, unit));
+            let rows = rows.map_or_else(String::new, |rows| format!(", {rows}"));
             Some(format!("{}{rows}", flows(sessions)))
         }
         None => offered.mix.as_ref().and_then(mix),
@@ -58,9 +60,14 @@ pub fn measured(run: &Run) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Returns true if sessions are graphs of calls.
+fn are_agents(sessions: &SessionFacts) -> bool {
+    sessions.steps.iter().any(|step| step.planned.is_some())
+}
+
 /// Describes the flows: `flow shop.hurl`, `flows browse (weight 8), buy (weight 2)`.
 fn flows(sessions: &SessionFacts) -> String {
-    if sessions.steps.iter().any(|step| step.planned.is_some()) {
+    if are_agents(sessions) {
         return format!("agents {}", sessions.flow);
     }
     if sessions.flows.is_empty() {
@@ -74,13 +81,13 @@ fn flows(sessions: &SessionFacts) -> String {
 /// Describes the number of targets, and of rows that fill them in; `None` with one target and no rows.
 fn mix(mix: &Mix) -> Option<String> {
     let targets = (mix.targets.len() > 1).then(|| format!("{} targets", number::count(mix.targets.len() as u64)));
-    let parts: Vec<String> = [targets, rows(mix)].into_iter().flatten().collect();
+    let parts: Vec<String> = [targets, rows(mix, "rows")].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn rows(mix: &Mix) -> Option<String> {
+fn rows(mix: &Mix, unit: &str) -> Option<String> {
     let order = if mix.order.as_deref() == Some("random") { "in random order" } else { "in order" };
-    (mix.rows > 0).then(|| format!("{} rows {order}", number::count(mix.rows.into())))
+    (mix.rows > 0).then(|| format!("{} {unit} {order}", number::count(mix.rows.into())))
 }
 
 fn load(run: &Run) -> String {

@@ -3,6 +3,7 @@
 
 mod arbitrary;
 mod examples;
+mod findings;
 
 use tempfile::TempDir;
 use truetail_model::arrival::{Arrival, ScheduleHash};
@@ -14,6 +15,7 @@ use truetail_run::{Findings, Run, folder};
 
 pub use arbitrary::*;
 pub use examples::*;
+pub use findings::*;
 
 pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
     let mut recorder = Recorder::new(options);

@@ -184,15 +184,13 @@ impl Channel {
     /// Takes bytes of the opening. Returns those after it.
     fn take_greeting<'a>(
         &mut self,
-        protocol: &mut Messages,
+        protocol: &Messages,
         bytes: &'a [u8],
         at: Timestamp,
         events: &mut Events,
     ) -> Result<&'a [u8], Cause> {
         let Some(greeting) = &mut self.greeting else { return Ok(bytes) };
-        let was_agreed = self.varying.deflater.is_some();
         let taken = greeting.receive(&protocol.options, bytes, &mut self.splitter, &mut self.varying)?;
-        protocol.books.channels_compressed += u64::from(!was_agreed && self.varying.deflater.is_some());
         self.end_greeting();
         if self.greeting.is_none() {
             self.inbox.begin_pushes(at, events);
@@ -207,11 +205,25 @@ impl Channel {
         at: Timestamp,
         events: &mut Events,
     ) -> Result<(), Lost> {
-        if self.stream.is_none() {
-            return self.take_content(protocol, bytes, at, events);
-        }
+        let was_compressed = self.varying.deflater.is_some();
+        let taken = match self.stream {
+            None => self.take_content(protocol, bytes, at, events),
+            Some(_) => self.take_stream(protocol, bytes, at, events),
+        };
+        protocol.books.channels_compressed += u64::from(!was_compressed && self.varying.deflater.is_some());
+        taken
+    }
+
+    /// Takes bytes of the connection below the channel, and lets the stream answer.
+    fn take_stream(
+        &mut self,
+        protocol: &mut Messages,
+        bytes: &[u8],
+        at: Timestamp,
+        events: &mut Events,
+    ) -> Result<(), Lost> {
         let was_whole = self.outbox.unlent().is_empty();
-        let taken = self.take_stream(protocol, bytes, at, events);
+        let taken = self.take_stream_content(protocol, bytes, at, events);
         // A lost channel sends no further message, and answers a Close only if none waits before the answer.
         if taken.is_ok() || was_whole {
             self.feed_stream(at);
@@ -223,8 +235,8 @@ impl Channel {
         taken
     }
 
-    /// Takes bytes of the stream below the channel.
-    fn take_stream(
+    /// Takes what bytes of the connection bring for the channel: its acceptance, its content, its end.
+    fn take_stream_content(
         &mut self,
         protocol: &mut Messages,
         bytes: &[u8],
@@ -240,7 +252,6 @@ impl Channel {
             if self.greeting.is_none() {
                 self.inbox.begin_pushes(at, events);
             }
-            protocol.books.channels_compressed += u64::from(self.varying.deflater.is_some());
         }
         // Other content is that of an error page.
         let is_of_channel = stream.takes_content();

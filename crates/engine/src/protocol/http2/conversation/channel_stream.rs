@@ -243,11 +243,11 @@ impl ChannelStream {
         if self.connection.is_closed {
             return;
         }
-        if self.connection.streams.get(self.id).is_none() {
-            // It was not begun, or has ended.
-        } else if is_whole {
+        // It may not have begun, or have ended.
+        let is_there = self.connection.streams.get(self.id).is_some();
+        if is_there && is_whole {
             self.connection.end_content(self.id);
-        } else {
+        } else if is_there {
             self.connection.reset(self.id, code::CANCEL);
         }
         self.connection.put_goaway(code::NO_ERROR);
