@@ -20,12 +20,13 @@
 # make scenario-02   load tools through a scenario (01 … 06, 08 over gRPC, 09 a real Redis): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     01 to 05; then make docs-lab writes the pages of docs/lab
+# make size   fails if the release binary has more than 22 MB
 # make dist   the files of a release in target/dist: static binary with man pages and completions, .deb, SHA-256 sums
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make certified   the suite of situations for each adapter in examples/adapters, and the tables of docs/certified.md
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint oldest tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab certified dist docs docs-pictures docs-moving
+.PHONY: demo test test-portable deny search test-python test-features test-tools test-browser test-k8s test-slurm lint oldest tools bench instructions instructions-check fuzz scenarios lab-ready docs-lab certified size dist docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -175,6 +176,12 @@ docs:
 certified:
 	$(CARGO) build --release --locked -p truetail --features serve-http2 --target-dir target/serve-http2
 	$(PYTHON) tools/certified.py --truetail target/serve-http2/release/truetail
+
+# What few people need and brings much is a cargo feature.
+LARGEST := 22000000
+size:
+	$(CARGO) build --release --locked -p truetail
+	@bytes=$$(wc -c <$${CARGO_TARGET_DIR:-target}/release/truetail); echo "$$bytes bytes, and at most $(LARGEST)"; [ "$$bytes" -le $(LARGEST) ]
 
 dist:
 	tools/dist.sh
