@@ -17,7 +17,7 @@
 //! | `sending` | bytes to the transport, and the actual start |
 //! | `receiving`, `receiver` | bytes to the conversations, and their arrival times |
 //! | `ending` | ends of requests and of the run, and their records |
-//! | `sleeping`, `oversleep`, `pace` | sleeps between two requests |
+//! | `sleeping`, `oversleep`, `pace`, `lookout` | sleeps between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
 //! | `connections`, `in_flight`, `deadlines` | open connections and requests in flight |
 //! | `conversation_deadlines` | deadlines that conversations set themselves |
@@ -33,6 +33,7 @@ mod deadlines;
 mod ending;
 mod in_flight;
 mod ledger;
+mod lookout;
 mod openings;
 mod oversleep;
 mod pace;
@@ -202,7 +203,9 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let paused_before = self.clock.pauses.total();
         let is_watched = self.connections.are_watched();
         let is_crowded = self.connections.are_crowded();
-        let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched, is_crowded };
+        let awaits_answer = self.in_flight.len() > 0;
+        let wait =
+            Wait { reactor: &self.reactor, driver: &self.driver, now, until, awaits_answer, is_watched, is_crowded };
         self.sleeper.sleep(&wait, reports, &mut self.clock)?;
         self.receiver.reports_left = reports.len();
         let woke = self.clock.now();

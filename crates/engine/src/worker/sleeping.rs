@@ -10,6 +10,7 @@ use truetail_reactor::{Reactor, ReadinessEvents as Reports};
 use truetail_run::{Ticks, Timing};
 
 use super::clock::WorkerClock;
+use super::lookout::Lookout;
 use super::oversleep::OversleepEstimator;
 use super::pace::Pace;
 use crate::host;
@@ -41,6 +42,8 @@ pub(super) struct Wait<'a> {
     pub(super) driver: &'a Driver,
     pub(super) now: Timestamp,
     pub(super) until: Timestamp,
+    /// True if a request is in flight.
+    pub(super) awaits_answer: bool,
     /// True if a connection is being opened, or has not taken all bytes to send. Progress there must end the wait,
     /// because measured times depend on when the worker notices it.
     pub(super) is_watched: bool,
@@ -66,6 +69,7 @@ pub(super) struct Sleeper {
     settings: SleepSettings,
     oversleep: OversleepEstimator,
     pace: Pace,
+    lookout: Lookout,
     /// In ticks: nothing is sent before this instant, if something wakes the worker between two ticks.
     next_tick: Option<Timestamp>,
     /// True if any event would have ended the last wait, and none had come before it.
@@ -89,6 +93,7 @@ impl Sleeper {
             settings: habits,
             oversleep,
             pace: Pace::new(),
+            lookout: Lookout::default(),
             next_tick: None,
             was_woken: false,
             waited_in_vain: false,
@@ -180,6 +185,17 @@ impl Sleeper {
             }
     }
 
+    /// Returns true if the worker looks for an answer rather than sleeps, because each makes a request due.
+    fn looks_for_answers(&mut self, awaits_answer: bool, now: Timestamp) -> bool {
+        awaits_answer
+            && self.settings.model == LoadModelKind::Closed
+            && match self.settings.timing {
+                Timing::Precise => true,
+                Timing::Balanced | Timing::Auto => self.lookout.looks(now),
+                Timing::Cheap => false,
+            }
+    }
+
     pub(super) fn sleep(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         self.was_woken = false;
         match self.settings.timing {
@@ -223,6 +239,16 @@ impl Sleeper {
         if asleep < WORTH_SLEEPING {
             clock.pauses.mark_sleeping(wait.now);
             return reactor.wait(reports, Some(Nanos::ZERO));
+        }
+        if self.looks_for_answers(wait.awaits_answer, wait.now) {
+            clock.pauses.mark_sleeping(wait.now);
+            // The server may need this processor.
+            thread::yield_now();
+            reactor.wait(reports, Some(Nanos::ZERO))?;
+            if !reports.is_empty() {
+                self.lookout.found(clock.monotonic().now());
+            }
+            return Ok(());
         }
         let wake = wait.now + asleep;
         let is_deaf = self.is_deaf(wait);
@@ -268,6 +294,24 @@ mod tests {
             assert!(left > LONGEST_SLEEP.0 / 2 && left <= LONGEST_SLEEP.0, "{now}: {left}");
         }
         assert_eq!(latest_wake_up(Timestamp(0)), latest_wake_up(Timestamp(10 * ms - 1)));
+    }
+
+    #[test]
+    fn a_worker_looks_for_answers_only_in_a_closed_loop() {
+        use LoadModelKind::{Closed, Open};
+        use Timing::{Auto, Balanced, Cheap, Precise};
+        let later = Timestamp(1_000_000);
+        let looks = |timing, model, awaits_answer| {
+            let mut sleeper = Sleeper::new(SleepSettings { timing, model, stamps_each: true });
+            [Timestamp::ZERO, later].map(|now| sleeper.looks_for_answers(awaits_answer, now))
+        };
+        assert_eq!(looks(Precise, Closed, true), [true, true]);
+        assert_eq!([Auto, Balanced].map(|timing| looks(timing, Closed, true)), [[true, false]; 2]);
+        assert_eq!(looks(Cheap, Closed, true), [false, false]);
+        for timing in [Auto, Balanced, Precise] {
+            assert_eq!(looks(timing, Closed, false), [false, false], "users think");
+            assert_eq!(looks(timing, Open, true), [false, false], "the next request has its time");
+        }
     }
 
     #[test]

@@ -94,12 +94,34 @@ pub(super) fn is_push(first: u8) -> bool {
     first == b'>'
 }
 
+/// Returns the length of the string that `bytes` begin with, if it is whole and shorter than 10 MB.
+#[inline]
+fn whole_string(bytes: &[u8]) -> Option<usize> {
+    const MOST_DIGITS: usize = 7;
+    let (b'$', rest) = bytes.split_first()? else { return None };
+    let digits = rest.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+    let length = rest[..digits].iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0'));
+    let content = rest[digits..].strip_prefix(b"\r\n").filter(|_| digits > 0)?;
+    content.get(length..)?.starts_with(b"\r\n").then(|| 1 + digits + 2 + length + 2)
+}
+
 impl Redis {
+    /// Expects the next reply, after the end of one.
+    #[inline]
+    pub(super) fn begin_again(&mut self) {
+        self.kind = None;
+    }
+
     /// Takes bytes up to the end of the reply, or all. Returns their number, and the kind of the reply at its end.
     ///
     /// # Errors
     /// [`Cause::BadMessage`] and [`Cause::MessageTooLarge`].
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(usize, Option<Reply>), Cause> {
+        // Most replies are one string that arrives whole.
+        let begins = self.kind.is_none() && self.open.is_empty() && matches!(self.at, At::Type);
+        if let Some(length) = whole_string(bytes).filter(|_| begins) {
+            return Ok((length, Some(Reply::Good)));
+        }
         let mut at = 0;
         while at < bytes.len() {
             match &mut self.at {
@@ -235,7 +257,7 @@ mod tests {
                 since += read;
                 if let Some(reply) = reply {
                     found.push(reply);
-                    redis = Redis::default();
+                    redis.begin_again();
                     since = 0;
                 }
             }
@@ -255,6 +277,7 @@ mod tests {
             (b">2\r\n+message\r\n+x\r\n+OK\r\n", vec![Good; 2]),
             (b"|1\r\n+ttl\r\n:5\r\n-ERR\r\n|0\r\n+OK\r\n", vec![Error, Good]),
             (b"*1\r\n|1\r\n+a\r\n+b\r\n:1\r\n", vec![Good]),
+            (b"|1\r\n$1\r\na\r\n$1\r\nb\r\n$2\r\nOK\r\n*1\r\n$1\r\na\r\n", vec![Good; 2]),
         ] {
             for size in 1..=bytes.len() {
                 assert_eq!(kinds(bytes, size), Ok((wanted.clone(), 0)), "{} by {size}", bytes.escape_ascii());

@@ -167,7 +167,8 @@ impl Splitter {
         *bytes = &all[taken..];
         if is_over {
             sink(Part::End { kind, wire_bytes: self.wire_bytes });
-            *self = Splitter::new(framing);
+            self.wire_bytes = 0;
+            self.at.begin_again(framing);
         }
         Ok(is_over)
     }
@@ -204,6 +205,16 @@ impl Splitter {
 }
 
 impl At {
+    /// Expects the next message. What the last one needed is kept for it.
+    #[inline]
+    fn begin_again(&mut self, framing: &Framing) {
+        match self {
+            At::Redis(redis) => redis.begin_again(),
+            At::Fix(reader) => **reader = FixReader::default(),
+            _ => *self = At::new(framing),
+        }
+    }
+
     fn new(framing: &Framing) -> At {
         match framing {
             Framing::Delimiter(_) => At::Content { held: 0 },

@@ -61,6 +61,7 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
                     driver: &worker.driver,
                     now,
                     until,
+                    awaits_answer: true,
                     is_watched,
                     is_crowded,
                 })
