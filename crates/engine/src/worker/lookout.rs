@@ -13,7 +13,7 @@ const MAX_SKIPPED: u32 = 4096;
 /// The choice between looking for answers and sleeping. Looks continue as long as they find something. After one in
 /// vain the next waits begin with a sleep: one, and twice as many after each further look in vain. So looks cost
 /// nothing where answers take long. Between looks the worker yields, because the server may need this processor. Any
-/// other program that takes it then keeps it for milliseconds, and so after such a look the most waits begin with a sleep.
+/// other program that takes it then keeps it for milliseconds, so after such a look the most waits begin with a sleep.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Lookout {
     /// Beginning of the look, if there is one now.
@@ -67,8 +67,8 @@ impl Lookout {
 mod tests {
     use super::*;
 
-    /// Returns whether each of `waits` waits begins with a look, if answers take this long. A look lasts until then, and
-    /// each step of it takes `step`.
+    /// Returns whether each of `waits` waits begins with a look, if answers take this long. Each step of a look takes
+    /// `step`.
     fn looks(lookout: &mut Lookout, waits: u32, answer: Nanos, step: Nanos) -> Vec<bool> {
         let mut now = Timestamp::ZERO;
         let mut one = || {

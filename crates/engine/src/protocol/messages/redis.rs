@@ -97,9 +97,9 @@ pub(super) fn is_push(first: u8) -> bool {
 /// Returns the length of the string that `bytes` begin with, if it is whole and shorter than 10 MB.
 #[inline]
 fn whole_string(bytes: &[u8]) -> Option<usize> {
-    const MOST_DIGITS: usize = 7;
+    const MAX_DIGITS: usize = 7;
     let (b'$', rest) = bytes.split_first()? else { return None };
-    let digits = rest.iter().take(MOST_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = rest.iter().take(MAX_DIGITS).take_while(|byte| byte.is_ascii_digit()).count();
     let length = rest[..digits].iter().fold(0, |number, digit| 10 * number + usize::from(digit - b'0'));
     let content = rest[digits..].strip_prefix(b"\r\n").filter(|_| digits > 0)?;
     content.get(length..)?.starts_with(b"\r\n").then(|| 1 + digits + 2 + length + 2)
