@@ -53,6 +53,12 @@ impl Lookout {
         }
     }
 
+    /// Ends a look, if there is one, that showed nothing: no answer is awaited any more, or a request is due.
+    #[inline]
+    pub(super) fn abandon(&mut self) {
+        self.began = None;
+    }
+
     fn end(&mut self, took: Nanos, has_found: bool) {
         self.penalty = match has_found {
             _ if took >= LOST => MAX_SKIPPED,
@@ -106,6 +112,15 @@ mod tests {
         assert!((20..30).contains(&rare), "{rare} instead of 13 for the first 8,000, and one in 4,097 then");
         let again = looks(&mut lookout, 5_000, SOON, STEP);
         assert!(again[4_097..].iter().all(|looked| *looked), "a fast server is noticed");
+    }
+
+    #[test]
+    fn a_look_that_was_abandoned_costs_nothing() {
+        let mut lookout = Lookout::default();
+        assert!(lookout.looks(Timestamp::ZERO));
+        lookout.abandon();
+        lookout.found(Timestamp(5_000_000));
+        assert!(lookout.looks(Timestamp(10_000_000)), "it neither was in vain nor lost the processor");
     }
 
     #[test]

@@ -187,6 +187,9 @@ impl Sleeper {
 
     /// Returns true if the worker looks for an answer rather than sleeps, because each makes a request due.
     fn looks_for_answers(&mut self, awaits_answer: bool, now: Timestamp) -> bool {
+        if !awaits_answer {
+            self.lookout.abandon();
+        }
         awaits_answer
             && self.settings.model == LoadModelKind::Closed
             && match self.settings.timing {
@@ -237,6 +240,7 @@ impl Sleeper {
         let reactor = wait.reactor;
         let asleep = wait.until.since(wait.now).saturating_sub(self.oversleep.estimate());
         if asleep < WORTH_SLEEPING {
+            self.lookout.abandon();
             clock.pauses.mark_sleeping(wait.now);
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
