@@ -341,7 +341,7 @@ pub(crate) enum FeedName {
 /// `--timing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum TimingName {
-    /// Sleep, then spin until each request is due.
+    /// Sleep, then spin until each request is due; in a closed loop, spin until each answer.
     Precise,
     /// Like balanced; above about 4000/s per thread, one sleep serves several requests and delays none by more than 0.2
     /// ms.

@@ -11,9 +11,9 @@ const LOST: Nanos = Nanos::from_millis(1);
 const MAX_SKIPPED: u32 = 4096;
 
 /// The choice between looking for answers and sleeping. Looks continue as long as they find something. After one in
-/// vain the next waits begin with a sleep: one, and twice as many after each further look in vain. So looks cost
-/// nothing where answers take long. Between looks the worker yields, because the server may need this processor. Any
-/// other program that takes it then keeps it for milliseconds, so after such a look the most waits begin with a sleep.
+/// vain the next waits begin with a sleep: one, and twice as many after each further look in vain. So looks are rare
+/// where answers take long. Between looks the worker yields, because the server may need this processor. Any other
+/// program that takes it then keeps it for milliseconds, so after such a look the most waits begin with a sleep.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Lookout {
     /// Beginning of the look, if there is one now.

@@ -189,9 +189,9 @@ impl Sleeper {
     fn looks_for_answers(&mut self, awaits_answer: bool, now: Timestamp) -> bool {
         if !awaits_answer {
             self.lookout.abandon();
+            return false;
         }
-        awaits_answer
-            && self.settings.model == LoadModelKind::Closed
+        self.settings.model == LoadModelKind::Closed
             && match self.settings.timing {
                 Timing::Precise => true,
                 Timing::Balanced | Timing::Auto => self.lookout.looks(now),
@@ -239,17 +239,16 @@ impl Sleeper {
     fn sleep_short_of(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         let reactor = wait.reactor;
         let asleep = wait.until.since(wait.now).saturating_sub(self.oversleep.estimate());
-        if asleep < WORTH_SLEEPING {
-            self.lookout.abandon();
-            clock.pauses.mark_sleeping(wait.now);
-            return reactor.wait(reports, Some(Nanos::ZERO));
-        }
-        if self.looks_for_answers(wait.awaits_answer, wait.now) {
-            clock.pauses.mark_sleeping(wait.now);
-            // The server may need this processor.
-            thread::yield_now();
+        let is_short = asleep < WORTH_SLEEPING;
+        let looks = self.looks_for_answers(wait.awaits_answer && !is_short, wait.now);
+        if looks || is_short {
+            clock.pauses.mark_sleeping(if looks { wait.now + asleep } else { wait.now });
+            if looks {
+                // The server may need this processor. That the worker gives it away is no pause.
+                thread::yield_now();
+            }
             reactor.wait(reports, Some(Nanos::ZERO))?;
-            if !reports.is_empty() {
+            if looks && !reports.is_empty() {
                 self.lookout.found(clock.monotonic().now());
             }
             return Ok(());

@@ -1,6 +1,9 @@
 //! Events that a worker must notice at once or may notice late, and the times that include its own delays and caps.
 
+use truetail_model::workload::LoadModelKind;
+
 use super::*;
+use crate::worker::sleeping::SleepSettings;
 
 const TIMINGS: [Timing; 4] = [Timing::Precise, Timing::Balanced, Timing::Auto, Timing::Cheap];
 
@@ -82,6 +85,31 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
             assert!(!wait(&stage, now + Nanos::from_millis(999), false, false), "{timing:?}: an end bore no stamp");
             assert_eq!(wait(&stage, now + Nanos::from_secs(1), false, false), may_be, "{timing:?}: a second later");
         }
+    }
+}
+
+/// Between looks for answers a worker gives its processor away, to a server that may need it for long.
+#[test]
+fn a_processor_that_was_given_away_is_no_pause() {
+    for timing in [Timing::Precise, Timing::Auto] {
+        let mut stage = Stage::new(1, None, true);
+        let worker = &mut stage.worker;
+        let model = LoadModelKind::Closed;
+        let mut sleeper = Sleeper::new(SleepSettings { timing, model, stamps_each: true });
+        let now = worker.clock.now();
+        let wait = Wait {
+            reactor: &worker.reactor,
+            driver: &worker.driver,
+            now,
+            until: now + Nanos::from_millis(20),
+            awaits_answer: true,
+            is_watched: false,
+            is_crowded: false,
+        };
+        let before = worker.clock.pauses.total();
+        sleeper.sleep(&wait, &mut Reports::with_capacity(1), &mut worker.clock).unwrap();
+        worker.clock.pauses.mark_awake(now + Nanos::from_millis(15));
+        assert_eq!(worker.clock.pauses.total(), before, "{timing:?}");
     }
 }
 

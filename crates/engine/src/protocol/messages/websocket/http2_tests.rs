@@ -113,6 +113,30 @@ fn the_request_waits_for_the_servers_offer() {
 }
 
 #[test]
+fn nothing_is_read_after_the_end_of_the_stream() {
+    let mut reset = Vec::new();
+    put(&mut reset, kind::RST_STREAM, 0, STREAM, &[0; 4]);
+    let mut ping = Vec::new();
+    put(&mut ping, kind::PING, 0, 0, &[7; 8]);
+    let mut half_a_ping = Vec::new();
+    put(&mut half_a_ping, kind::PING, 0, 0, &[7; 4]);
+    for end in [reset, data(&[], true)] {
+        for after in [&ping, &half_a_ping, &settings(&[]), &vec![0xff; 64]] {
+            let whole = [&end[..], after].concat();
+            let said = |size: usize| {
+                let mut client = open(1);
+                let closed = whole.chunks(size).map(|piece| client.receive(piece)).find(|flow| *flow != Flow::Continue);
+                (closed, frames(&mut client))
+            };
+            let by_byte = said(1);
+            let codes: Vec<_> = by_byte.1.iter().filter(|(head, _)| head.kind == kind::GOAWAY).collect();
+            assert!(by_byte.0.is_some() && codes.len() == 1 && codes[0].1 == [0; 8], "{by_byte:?}");
+            (2..=whole.len()).for_each(|size| assert_eq!(said(size), by_byte, "by {size}"));
+        }
+    }
+}
+
+#[test]
 fn only_an_answer_as_asked_for_opens_a_channel() {
     let plain = settings(&[]);
     let no_http2 = b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec();
