@@ -206,6 +206,7 @@ impl Channel {
         events: &mut Events,
     ) -> Result<(), Lost> {
         let was_compressed = self.varying.deflater.is_some();
+        self.inbox.begin_reading();
         let taken = match self.stream {
             None => self.take_content(protocol, bytes, at, events),
             Some(_) => self.take_stream(protocol, bytes, at, events),
@@ -222,21 +223,28 @@ impl Channel {
         at: Timestamp,
         events: &mut Events,
     ) -> Result<(), Lost> {
-        let was_whole = self.outbox.unlent().is_empty();
-        let taken = self.take_stream_content(protocol, bytes, at, events);
-        // A lost channel sends no further message, and answers a Close only if none waits before the answer.
-        if taken.is_ok() || was_whole {
-            self.feed_stream(at);
+        let mut rest = bytes;
+        let mut taken = Ok(());
+        while let (Some(stream), false, true) = (&self.stream, rest.is_empty(), taken.is_ok()) {
+            let (frame, after) = stream.split_frame(rest);
+            let was_whole = self.outbox.unlent().is_empty();
+            taken = self.take_frame(protocol, frame, at, events);
+            // A lost channel sends no further message, and answers a Close only if none waits before the answer.
+            if taken.is_ok() || was_whole {
+                self.feed_stream(at);
+            }
+            rest = after;
         }
+        let Some(stream) = &mut self.stream else { return taken };
+        let taken = taken.and_then(|()| Ok(stream.ask()?));
         if taken.is_err() {
-            let is_whole = self.outbox.unlent().is_empty() && self.splitter.has_frames();
-            self.stream.iter_mut().for_each(|stream| stream.say_goodbye(is_whole));
+            stream.say_goodbye(self.outbox.unlent().is_empty() && self.splitter.has_frames());
         }
         taken
     }
 
-    /// Takes what bytes of the connection bring for the channel: its acceptance, its content, its end.
-    fn take_stream_content(
+    /// Takes what bytes of a frame bring for the channel: its acceptance, its content, its end.
+    fn take_frame(
         &mut self,
         protocol: &mut Messages,
         bytes: &[u8],
@@ -280,7 +288,6 @@ impl Channel {
         let mut rest = self.take_greeting(protocol, bytes, at, events)?;
         let Channel { outbox, inbox, splitter, varying, .. } = self;
         let Messages { options, books, .. } = protocol;
-        inbox.begin_reading();
         let mut handled = Ok(());
         while !rest.is_empty() && handled.is_ok() {
             splitter.feed(&options.framing, &mut rest, &mut |part| {

@@ -116,24 +116,33 @@ impl ChannelStream {
         self.opening = Opening::Accepted;
     }
 
-    /// Continues the opening of a WebSocket as far as what was received allows.
+    /// Asks for a WebSocket if the server has said that it accepts it. Called when all frames that came together are
+    /// handled: an answer among them would be one before the request.
     ///
     /// # Errors
-    /// [`Cause::NoExtendedConnect`], and [`Cause::NoWebSocket`] for another answer than success.
-    fn go_on(&mut self) -> Result<(), Cause> {
-        if let Opening::Offered(fields) = &mut self.opening
-            && self.connection.peer.known
-        {
-            if self.connection.is_closing() {
-                return Err(Cause::GoneAway);
-            }
-            if !self.connection.peer.accepts_connect {
-                return Err(Cause::NoExtendedConnect);
-            }
-            let fields = std::mem::take(fields);
-            self.id = self.connection.open_endless(0, ONLY, PlainBlock(&fields));
-            self.opening = Opening::Asked;
+    /// [`Cause::NoExtendedConnect`] and [`Cause::GoneAway`].
+    pub(crate) fn ask(&mut self) -> Result<(), Cause> {
+        let Opening::Offered(fields) = &mut self.opening else { return Ok(()) };
+        if !self.connection.peer.known {
+            return Ok(());
         }
+        if self.connection.is_closing() {
+            return Err(Cause::GoneAway);
+        }
+        if !self.connection.peer.accepts_connect {
+            return Err(Cause::NoExtendedConnect);
+        }
+        let fields = std::mem::take(fields);
+        self.id = self.connection.open_endless(0, ONLY, PlainBlock(&fields));
+        self.opening = Opening::Asked;
+        Ok(())
+    }
+
+    /// Notes the answer to the request for a WebSocket, if it has arrived.
+    ///
+    /// # Errors
+    /// [`Cause::NoWebSocket`] for another answer than success.
+    fn note_answer(&mut self) -> Result<(), Cause> {
         if self.opening == Opening::Asked
             && let Some(status) = self.connection.streams.get(self.id).and_then(|stream| stream.answer.status)
         {
@@ -184,8 +193,15 @@ impl ChannelStream {
         counted
     }
 
-    /// Handles received bytes. [`ChannelStream::take_content`] has what they bring. Returns the end of the stream, if
-    /// it has ended.
+    /// Splits received bytes after the frame that they continue or begin. To handle what each frame brings before the
+    /// next one is received makes no difference between frames that come together and frames that do not.
+    #[inline]
+    pub(crate) fn split_frame<'a>(&self, bytes: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        self.connection.incoming.split_frame(bytes)
+    }
+
+    /// Handles received bytes of one frame. [`ChannelStream::take_content`] has what they bring. Returns the end of the
+    /// stream, if it has ended.
     pub(crate) fn receive(&mut self, bytes: &[u8]) -> Option<StreamEnd> {
         let mut events = Events::default();
         let flow = self.connection.take_bytes(bytes, &mut events);
@@ -194,7 +210,7 @@ impl ChannelStream {
         let ended = ended.map(|outcome| self.end_of(outcome));
         match flow {
             Flow::Close(cause) => Some(ended.unwrap_or(cause.into())),
-            Flow::Continue => ended.or_else(|| self.go_on().err().map(StreamEnd::from)),
+            Flow::Continue => ended.or_else(|| self.note_answer().err().map(StreamEnd::from)),
         }
     }
 

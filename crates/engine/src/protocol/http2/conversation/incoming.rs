@@ -42,19 +42,12 @@ impl Http2Conversation {
             self.incoming.partial_frame.clear();
             taken?;
         }
-        while !self.channel_is_over()
-            && let Some((head, payload, after)) = whole(rest)?
-        {
+        while let Some((head, payload, after)) = whole(rest)? {
             self.frame(head, payload, events)?;
             rest = after;
         }
         self.incoming.partial_frame.extend_from_slice(rest);
         Ok(())
-    }
-
-    /// Returns true if the only stream of a channel has ended. What follows is not read, however it is cut.
-    fn channel_is_over(&self) -> bool {
-        self.incoming.content.is_some() && self.next > 1 && self.streams.len() == 0
     }
 
     fn frame(&mut self, head: FrameHeader, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {

@@ -33,6 +33,17 @@ impl Reassembly {
         self.partial_frame.capacity() + self.partial_block.as_ref().map_or(0, |block| block.bytes.capacity())
     }
 
+    /// Splits `bytes` after the frame that they continue or begin, or after all of them.
+    pub(super) fn split_frame<'a>(&self, bytes: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        let known = self.partial_frame.len();
+        let mut head = [0; HEAD];
+        head.iter_mut().zip(self.partial_frame.iter().chain(bytes)).for_each(|(place, byte)| *place = *byte);
+        match FrameHeader::read(&head[..(known + bytes.len()).min(HEAD)]) {
+            Some(head) => bytes.split_at((HEAD + head.length).saturating_sub(known).min(bytes.len())),
+            None => (bytes, &[]),
+        }
+    }
+
     /// Appends to the partial frame the bytes that belong to it. Once it is complete, returns the bytes after it.
     pub(super) fn complete<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ConnectionError> {
         let partial = &mut self.partial_frame;
