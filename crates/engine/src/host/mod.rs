@@ -56,6 +56,11 @@ pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
+/// Returns the number of processors of this machine, with those that this process may not use.
+pub(crate) fn machine_cpus() -> u32 {
+    machine::online_cpus().unwrap_or_else(cpus)
+}
+
 /// Reads what may disturb a measurement on this machine, and looks at it for a second.
 ///
 /// # Errors

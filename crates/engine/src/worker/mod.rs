@@ -108,7 +108,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     ) -> Worker<P, L> {
         let ports = LocalPorts::new(config.share.index, config.share.workers);
         let stamps_each = config.stamped && protocol.hears_only_answers();
-        let habits = SleepSettings { timing: config.timing, model: config.model, stamps_each };
+        let leaves_a_processor = config.share.workers < host::machine_cpus();
+        let habits = SleepSettings { timing: config.timing, model: config.model, stamps_each, leaves_a_processor };
         let clock = config.start.get().map_or_else(MonotonicClock::starting_now, |start| start.clock);
         Worker {
             clock: WorkerClock::new(clock),

@@ -61,6 +61,9 @@ pub(super) struct SleepSettings {
     /// True if the kernel stamps each answer, so that answers may lie unread. This requires connections on which little
     /// but answers arrives, because the kernel stamps only the last bytes of a read.
     pub(super) stamps_each: bool,
+    /// True if this machine has more processors than the run has workers. If all look for answers, one is still left
+    /// for a server on the same machine.
+    pub(super) leaves_a_processor: bool,
 }
 
 /// Sleeps of a worker until requests are due.
@@ -194,7 +197,7 @@ impl Sleeper {
         self.settings.model == LoadModelKind::Closed
             && match self.settings.timing {
                 Timing::Precise => true,
-                Timing::Balanced | Timing::Auto => self.lookout.looks(now),
+                Timing::Balanced | Timing::Auto => self.settings.leaves_a_processor && self.lookout.looks(now),
                 Timing::Cheap => false,
             }
     }
@@ -304,16 +307,20 @@ mod tests {
         use LoadModelKind::{Closed, Open};
         use Timing::{Auto, Balanced, Cheap, Precise};
         let later = Timestamp(1_000_000);
-        let looks = |timing, model, awaits_answer| {
-            let mut sleeper = Sleeper::new(SleepSettings { timing, model, stamps_each: true });
+        let looks_with = |leaves_a_processor, timing, model, awaits_answer| {
+            let settings = SleepSettings { timing, model, stamps_each: true, leaves_a_processor };
+            let mut sleeper = Sleeper::new(settings);
             [Timestamp::ZERO, later].map(|now| sleeper.looks_for_answers(awaits_answer, now))
         };
+        let looks = |timing, model, awaits_answer| looks_with(true, timing, model, awaits_answer);
         assert_eq!(looks(Precise, Closed, true), [true, true]);
         assert_eq!([Auto, Balanced].map(|timing| looks(timing, Closed, true)), [[true, false]; 2]);
         assert_eq!(looks(Cheap, Closed, true), [false, false]);
         for timing in [Auto, Balanced, Precise] {
             assert_eq!(looks(timing, Closed, false), [false, false], "users think");
             assert_eq!(looks(timing, Open, true), [false, false], "the next request has its time");
+            let alone = looks_with(false, timing, Closed, true);
+            assert_eq!(alone, [timing == Precise; 2], "the workers would look on every processor");
         }
     }
 

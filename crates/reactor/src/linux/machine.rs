@@ -47,6 +47,20 @@ pub fn governor() -> Option<String> {
     Some(text.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
+/// Returns the number of processors that are in use.
+pub fn online_cpus() -> Option<u32> {
+    count_of(fs::read_to_string("/sys/devices/system/cpu/online").ok()?.trim())
+}
+
+/// Returns how many numbers a list such as `0-3,6` has.
+fn count_of(list: &str) -> Option<u32> {
+    let length = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)?.checked_add(1)
+    };
+    list.split(',').map(length).sum()
+}
+
 /// Returns the memory of this machine, in bytes.
 pub fn memory_bytes() -> Option<u64> {
     kibibytes_of(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
@@ -89,6 +103,15 @@ fn group_of(pid: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processors_are_counted() {
+        for (list, count) in [("0", Some(1)), ("0-15", Some(16)), ("0,2-3,8-9", Some(5)), ("", None), ("3-1", None)] {
+            assert_eq!(count_of(list), count, "{list}");
+        }
+        let usable = std::thread::available_parallelism().unwrap().get() as u32;
+        assert!(online_cpus().is_some_and(|count| count >= usable));
+    }
 
     #[test]
     fn this_process_has_memory_and_a_group() {

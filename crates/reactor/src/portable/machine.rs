@@ -36,6 +36,11 @@ pub fn governor() -> Option<String> {
 }
 
 /// Returns `None`.
+pub fn online_cpus() -> Option<u32> {
+    None
+}
+
+/// Returns `None`.
 pub fn memory_bytes() -> Option<u64> {
     None
 }

@@ -95,7 +95,8 @@ fn a_processor_that_was_given_away_is_no_pause() {
         let mut stage = Stage::new(1, None, true);
         let worker = &mut stage.worker;
         let model = LoadModelKind::Closed;
-        let mut sleeper = Sleeper::new(SleepSettings { timing, model, stamps_each: true });
+        let settings = SleepSettings { timing, model, stamps_each: true, leaves_a_processor: true };
+        let mut sleeper = Sleeper::new(settings);
         let now = worker.clock.now();
         let wait = Wait {
             reactor: &worker.reactor,
