@@ -52,7 +52,8 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
     }
     let is_object = text.first() == Some(&b'{') && text.last() == Some(&b'}') && text.len() > 1;
     if !is_object || first.is_some_and(|found| found.start == 0) {
-        return Err("the body is no JSON object, such as '{\"model\": \"m\", \"messages\": […]}'".to_owned());
+        let problem = if text.is_empty() { "there is no body; it must be a" } else { "the body is no" };
+        return Err(format!("{problem} JSON object, such as '{{\"model\": \"m\", \"messages\": […]}}'"));
     }
     let there = members_of(text);
     let is_there = |name: &str| there.iter().any(|(there, _)| *there == name.as_bytes());
@@ -241,7 +242,8 @@ mod tests {
         ] {
             assert_eq!(with(body), Ok(expected), "{body}");
         }
-        for body in ["", "[]", "{", "a=1", "{{a}}{{b}}", "{{a}}, 1}", "\"{}\""] {
+        assert!(with(" ").is_err_and(|error| error.contains("there is no body; it must be a JSON object")));
+        for body in ["[]", "{", "a=1", "{{a}}{{b}}", "{{a}}, 1}", "\"{}\""] {
             assert!(with(body).is_err_and(|error| error.contains("no JSON object")), "{body}");
         }
     }

@@ -1,16 +1,18 @@
 //! `--agents`: sessions that are graphs of calls of a language model.
 
 use std::collections::BTreeMap;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::raw_server::{read_body, serve_each};
-use crate::support::{CommandOutput, ServeProcess, TestDir, assert_balanced, assert_complete};
+use crate::support::{CommandOutput, ServeProcess, TestDir, TestProcess, assert_balanced, assert_complete};
 
 /// Text of each answer, beside the prompt that it answers.
 const SAID: &str = "\"said\" \\ \n\u{1}\u{2028}\u{1f98a}{{plan}} ";
@@ -37,30 +39,82 @@ fn answer_all(mut socket: TcpStream, sender: &Sender<Value>, meeting: &Meeting) 
     socket.set_nodelay(true).ok()?;
     let mut reader = BufReader::new(socket.try_clone().ok()?);
     loop {
-        let body: Value = serde_json::from_str(&read_body(&mut reader)?).expect("JSON");
-        let prompt = prompt(&body).to_owned();
-        sender.send(body).ok()?;
-        let words: Vec<&str> = prompt.split(' ').collect();
-        if words[0] == "together" {
-            meet(meeting, words[1])?;
-        }
-        if words[0] == "fail" {
+        let body = serde_json::from_str(&read_body(&mut reader)?).expect("JSON");
+        let Some(text) = answer(body, sender, meeting)? else {
             socket.write_all(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n").ok()?;
             continue;
-        }
-        let event = |delta: Value, finish: Value| {
-            let choice = json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
-            format!("data: {choice}\n\n")
         };
-        let content = event(json!({"content": said(&prompt)}), Value::Null);
-        let end = event(json!({}), "stop".into());
-        let usage =
-            "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n";
-        let text = format!("{content}{end}{usage}");
         let length = text.len();
         let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: {length}\r\n\r\n");
         socket.write_all(head.as_bytes()).ok()?;
         socket.write_all(text.as_bytes()).ok()?;
+    }
+}
+
+/// Returns the answer to this body, or `None` inside if it is to fail. `None`: the answer will never be there.
+fn answer(body: Value, sender: &Sender<Value>, meeting: &Meeting) -> Option<Option<String>> {
+    let prompt = prompt(&body).to_owned();
+    sender.send(body).ok()?;
+    let words: Vec<&str> = prompt.split(' ').collect();
+    if words[0] == "together" {
+        meet(meeting, words[1])?;
+    }
+    let event = |delta: Value, finish: Value| {
+        let choice = json!({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        format!("data: {choice}\n\n")
+    };
+    let content = event(json!({"content": said(&prompt)}), Value::Null);
+    let end = event(json!({}), "stop".into());
+    let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":4,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n";
+    Some((words[0] != "fail").then(|| format!("{content}{end}{usage}")))
+}
+
+/// Starts the same model over HTTP/2. It answers each stream in a thread of its own, and none with status 500. Also
+/// sends a value for each connection.
+fn model_in_http2() -> (String, Receiver<Value>, Receiver<()>) {
+    let (sender, bodies) = channel();
+    let (connected, connections) = channel();
+    let meeting = Meeting::default();
+    let place = serve_each(move |socket| {
+        connected.send(()).ok()?;
+        answer_all_in_http2(socket, &sender, &meeting)
+    });
+    (format!("http://{place}/v1/chat/completions"), bodies, connections)
+}
+
+fn answer_all_in_http2(mut socket: TcpStream, sender: &Sender<Value>, meeting: &Meeting) -> Option<()> {
+    socket.set_nodelay(true).ok()?;
+    socket.read_exact(&mut [0; 24]).ok()?;
+    // Settings without any.
+    socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).ok()?;
+    let writer = Arc::new(Mutex::new(socket.try_clone().ok()?));
+    let mut bodies: BTreeMap<[u8; 4], Vec<u8>> = BTreeMap::new();
+    loop {
+        let mut head = [0; 9];
+        socket.read_exact(&mut head).ok()?;
+        let [a, b, c, kind, flags, stream @ ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        socket.read_exact(&mut payload).ok()?;
+        // Of data and without padding.
+        if (kind, flags & 8) != (0, 0) {
+            continue;
+        }
+        bodies.entry(stream).or_default().extend(payload);
+        if flags & 1 == 1 {
+            let body = serde_json::from_slice(&bodies.remove(&stream)?).expect("JSON");
+            let writer = Arc::clone(&writer);
+            let sender = sender.clone();
+            let meeting = Arc::clone(meeting);
+            thread::spawn(move || {
+                let text = answer(body, &sender, &meeting)??;
+                // The status, and the content type as a literal that is kept in no table (RFC 7541, section 6.2.2).
+                let fields = [&[0x88, 0x0f, 0x10, 17][..], b"text/event-stream"].concat();
+                let head = [&[0, 0, fields.len() as u8, 1, 4][..], &stream, &fields].concat();
+                let length = u16::try_from(text.len()).expect("a short answer").to_be_bytes();
+                let data = [&[0][..], &length, &[0, 1], &stream, text.as_bytes()].concat();
+                writer.lock().expect("no panic").write_all(&[head, data].concat()).ok()
+            });
+        }
     }
 }
 
@@ -259,6 +313,87 @@ fn a_run_that_ends_counts_the_calls_that_it_did_not_make() {
     assert_eq!(step_counts(&run_json), [[10, 10, 0, 0, 0], [10, 0, 0, 10, 0], [10, 0, 0, 10, 0]]);
     assert_eq!(run_json["tally"]["planned"], 10, "a call that was not due is not planned");
     assert_eq!(bodies.try_iter().count(), 10);
+}
+
+/// The prompts that were asked, sorted.
+fn asked(bodies: &Receiver<Value>) -> Vec<String> {
+    let mut prompts: Vec<String> = bodies.try_iter().map(|body| prompt(&body).to_owned()).collect();
+    prompts.sort_unstable();
+    prompts
+}
+
+#[test]
+fn branches_are_streams_of_one_connection_in_http2() {
+    let (url, bodies, connections) = model_in_http2();
+    let dir = TestDir::new();
+    dir.file("a.jsonl", &["s1", "s2"].map(fan_out).concat());
+    let output = run(&dir, &url, &["--http2", "-c", "1", "-r", "100", "-d", "20ms", "--out", "a"]);
+    let run_json = assert_complete(&dir.path().join("a"));
+    assert_balanced(&run_json);
+    assert_eq!((&run_json["tally"]["responses"], &run_json["sessions"]["tally"]["completed"]), (&10.into(), &2.into()));
+    let prompts = asked(&bodies);
+    assert_eq!((prompts.len(), connections.try_iter().count()), (10, 1), "{output:?}");
+    let plans = ["s1", "s2"].map(|name| said(&format!("plan {name}")));
+    for (name, plan) in ["s1", "s2"].iter().zip(&plans) {
+        let branches = [1, 2, 3].map(|nth| said(&format!("together {name} {nth} after {plan}")));
+        let join = format!("join {name}: {}|{plan}", branches.join("|"));
+        assert!(prompts.contains(&join), "{join}: {prompts:?}");
+    }
+}
+
+#[test]
+fn stripes_make_the_calls_of_the_undivided_run() {
+    let (url, bodies) = model();
+    let dir = TestDir::new();
+    dir.file("a.jsonl", &["s1", "s2", "s3"].map(fan_out).concat());
+    let calls_of = |more: &[&str]| {
+        run(&dir, &url, &[&["-r", "200", "-d", "40ms", "--slo", "ttft < 1h"], more].concat());
+        asked(&bodies)
+    };
+    let whole = calls_of(&["--out", "whole"]);
+    let parts: Vec<Vec<String>> =
+        [1, 2, 3].map(|nth| calls_of(&["--stripe", &format!("{nth}/3"), "--out", &format!("part{nth}")])).to_vec();
+    assert!(parts.iter().all(|part| !part.is_empty() && part.len() < whole.len()), "{parts:?}");
+    let mut all = parts.concat();
+    all.sort_unstable();
+    assert_eq!((all.len(), &all), (8 * 5, &whole));
+    let output = dir.truetail(&["merge", "part1", "part2", "part3", "--out", "merged"]);
+    let [whole, merged] = ["whole", "merged"].map(|name| assert_complete(&dir.path().join(name)));
+    assert_eq!(merged["sessions"]["tally"], whole["sessions"]["tally"], "{output:?}");
+    assert_eq!(merged["sessions"]["goodput"], whole["sessions"]["goodput"]);
+    assert_eq!(step_counts(&merged), step_counts(&whole));
+}
+
+/// Calls of sessions under way are still made for as long as the run waits for answers.
+#[test]
+fn an_interrupted_run_counts_each_call_once() {
+    let dir = TestDir::new();
+    let text = "path = \"/v1/chat/completions\"\n[workload]\nrate = 50\nduration = \"1s\"\n[service]\nbaseline = \"100ms\"\n\
+                [service.stream]\nevents = 3\ngap = \"1ms\"\n";
+    let served = ServeProcess::start(&dir, dir.file("model.toml", text));
+    dir.file("a.jsonl", &["s1", "s2", "s3"].map(fan_out).concat());
+    let url = format!("{}/v1/chat/completions", served.url());
+    let words = ["run", &url, "--llm", "openai-chat", "--agents", "a.jsonl", "--no-preflight", "-r", "40", "-d", "10m"];
+    let arguments = [&words[..], &["--drain", "150ms", "--out", "a"]].concat();
+    let mut running = TestProcess::start(dir.command_by(&["env", "--default-signal=INT"], &arguments));
+    running.wait_for_stderr("in flight");
+    running.signal(Signal::SIGINT);
+    let output = running.end();
+    let run_json = assert_complete(&dir.path().join("a"));
+    assert_balanced(&run_json);
+    assert_eq!((output.code, &run_json["interrupted"]), (Some(130), &true.into()), "{output:?}");
+    let sessions = &run_json["sessions"]["tally"];
+    let of = |name: &str| sessions[name].as_u64().unwrap_or(0);
+    assert!(of("planned") > 0 && of("planned") < 24_000, "{sessions}");
+    let counts = step_counts(&run_json);
+    let reached: u64 = counts.iter().map(|step| step[1]).sum();
+    assert!(counts.iter().all(|step| step[0] == step[1..].iter().sum::<u64>()), "{counts:?}");
+    assert_eq!(
+        counts.iter().map(|step| step[0]).collect::<Vec<_>>(),
+        [1, 3, 1].map(|per| per * of("planned")),
+        "{sessions}"
+    );
+    assert_eq!(served.stop().1.len() as u64, reached, "{counts:?}");
 }
 
 #[test]
