@@ -10,11 +10,8 @@ ratio is one of medians. `--json FILE` writes every round.
 
 import argparse
 import json
-import multiprocessing
 import os
-import socket
 import statistics
-import subprocess
 from pathlib import Path
 
 import extras
@@ -25,15 +22,7 @@ FEW, MANY = 100, 400
 
 def cpu_seconds(program, url, events, answers):
     """User and system time of a run whose answers have this number of events."""
-    command = [program, "run", f"{url}events{events}", *extras.LLM, "--model", "closed", "--users", "1", "-n", str(answers), "--threads", "1", "--json", "--quiet",
-               "--no-save", "--no-preflight"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, preexec_fn=machine.pinned(machine.CLIENT_CPU))
-    with process.stdout as out:
-        ran = json.loads(out.read())
-    usage = os.wait4(process.pid, 0)[2]
-    process.returncode = 0
-    assert ran["tally"]["responses"] == answers, ran["tally"]
-    return usage.ru_utime + usage.ru_stime
+    return extras.closed_loop(program, f"{url}events{events}", extras.LLM, answers)["cpu_s"]
 
 
 def main():
@@ -44,11 +33,7 @@ def main():
     options.add_argument("--json", metavar="FILE")
     asked = options.parse_args()
     builds = {"before": os.path.abspath(asked.before), "after": str(machine.TARGET / "truetail")}
-    listener = socket.create_server(("127.0.0.1", 0))
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    server = multiprocessing.get_context("fork").Process(target=extras.serve, args=(listener,), daemon=True)
-    server.start()
-    os.sched_setaffinity(server.pid, {machine.SERVER_CPU})
+    url = extras.served()
     found = {name: [] for name in builds}
     for _ in range(asked.rounds):
         for name, program in builds.items():

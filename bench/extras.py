@@ -21,6 +21,7 @@ makes system calls through the C library, where a few lines of C (cc) put epoll_
 
 import argparse
 import json
+import multiprocessing
 import os
 import re
 import socket
@@ -67,6 +68,15 @@ def serve(listener):
         threading.Thread(target=answer, args=(stream,), daemon=True).start()
 
 
+def served():
+    """Starts the server as a process on its processor, which ends with this one. Returns its URL."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = multiprocessing.get_context("fork").Process(target=serve, args=(listener,), daemon=True)
+    server.start()
+    os.sched_setaffinity(server.pid, {machine.SERVER_CPU})
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
 def streamed(events):
     """Returns an answer of a language model with this number of tokens."""
     token = b'data: {"id":"a","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}\n\n'
@@ -100,11 +110,23 @@ def shim(folder):
     return {**os.environ, "LD_PRELOAD": str(library)}
 
 
+def one_user(requests):
+    """The options of a run in which one user sends this number of requests."""
+    return ["--model", "closed", "--users", 1, "-n", requests, "--threads", 1, "--quiet", "--no-save", "--no-preflight", "--json"]
+
+
+def closed_loop(program, url, extra, requests):
+    """A run of one user, as machine.measured returns it."""
+    ran = machine.measured([program, "run", url, *extra, *one_user(requests)])
+    if json.loads(ran["out"])["tally"]["responses"] != requests:
+        sys.exit(f"not all requests were answered: {ran['err'][-500:]}")
+    return ran
+
+
 def workers_instructions(run, requests, folder, environment):
     """Instructions of the thread that sends, whose name is truetail-0."""
     out = Path(folder) / f"{requests}.callgrind"
-    command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", *run, "--model", "closed", "--users", 1,
-               "-n", requests, "--threads", 1, "--quiet", "--no-save", "--no-preflight", "--json"]
+    command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", *run, *one_user(requests)]
     ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment)
     if ran.returncode not in (0, 3, 4) or json.loads(ran.stdout)["tally"]["responses"] != requests:
         sys.exit(f"{' '.join(map(str, command))} failed (exit {ran.returncode}): {ran.stderr[-500:]}")
