@@ -19,7 +19,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Returns the bytes of a file, or of standard input for `-`, if there are at most `most`.
-fn within(path: &Path, most: u64) -> Result<Vec<u8>> {
+pub(super) fn within(path: &Path, most: u64) -> Result<Vec<u8>> {
     let read = if path == Path::new("-") {
         let mut content = Vec::new();
         AtMost::new(io::stdin().lock(), most).read_to_end(&mut content).map(|_| content)

@@ -356,7 +356,7 @@ pub(super) fn data(args: &RunArgs) -> Result<Option<DataFile>> {
             MAX_REQUEST_SET_BYTES >> 20
         )));
     }
-    Ok(Some(DataFile { format, name, bytes: input::bytes(file)?.into() }))
+    Ok(Some(DataFile { format, name, bytes: input::within(file, MAX_REQUEST_SET_BYTES)?.into() }))
 }
 
 pub(super) fn order(args: &RunArgs) -> FeedOrder {
