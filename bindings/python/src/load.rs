@@ -1,7 +1,7 @@
 //! The load of a run or a callable, from their shared arguments.
 
 use pyo3::prelude::*;
-use truetail_model::arrival::{Horizon, Schedule, Spacing};
+use truetail_model::arrival::{Horizon, Schedule, SpacingError};
 use truetail_model::time::Nanos;
 use truetail_model::users::Users;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
@@ -110,7 +110,7 @@ impl LoadArguments<'_> {
         let missing = || value_error("rate", format!("none given; write {what} per second, such as rate=100"));
         let profile = profile("rate", self.rate.as_ref().ok_or_else(missing)?)?;
         let horizon = self.horizon(warmup, profile.natural_length())?;
-        let spacing = choice("spacing", &self.spacing, &[("even", Spacing::Even), ("poisson", Spacing::Poisson)])?;
+        let spacing = self.spacing.parse().map_err(|error: SpacingError| value_error("spacing", error.to_string()))?;
         Ok(Schedule { profile, spacing, seed: whole_number("seed", &self.seed, 0)?, horizon })
     }
 

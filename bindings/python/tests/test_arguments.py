@@ -52,7 +52,7 @@ def test_a_rate_is_asked_for() -> None:
         ({"workers": 2**80}, ValueError, "workers: 1208925819614629174706176 is not a whole number from 1"),
         ({"seed": -1}, ValueError, "seed: -1 is not a whole number from 0"),
         ({"seed": "x"}, TypeError, "seed: expected a whole number from 0, not str"),
-        ({"spacing": "random"}, ValueError, "spacing: there is no 'random'; choose one of 'even', 'poisson'"),
+        ({"spacing": "random"}, ValueError, "spacing: \"random\" is unknown; use even, poisson, or gamma:SHAPE"),
         ({"waiting": "busy"}, ValueError, "waiting: there is no 'busy'; choose one of 'sleep', 'spin'"),
         ({"model": "half"}, ValueError, "model: there is no 'half'; choose one of 'open', 'closed', 'partly-open'"),
         ({"model": "closed"}, ValueError, "users: model='closed' needs the number of users"),

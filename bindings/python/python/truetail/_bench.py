@@ -50,7 +50,7 @@ def bench(
     ``warmup``          time before it, whose calls are not measured
     ``workers``         threads that call (default 1; in the closed model one per user)
     ``requests``        maximum number of calls, including those of the warm-up
-    ``spacing``         ``"even"``, or ``"poisson"`` for random gaps, drawn from ``seed``
+    ``spacing``         ``"even"``, ``"poisson"`` for random gaps, or ``"gamma:0.5"`` for bursts, drawn from ``seed``
     ``model``           ``"open"``: calls are due on a schedule. ``"closed"``: each of ``users`` calls, waits for the end,
                         pauses for ``think_time``, and calls again. ``"partly-open"``: sessions begin at ``rate``, and
                         each makes ``session_length`` calls, one after the other

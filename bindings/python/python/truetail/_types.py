@@ -13,7 +13,9 @@ Rate = Union[float, str]
 """Requests per second, ``"1.5k"``, ``"10rps"``, ``"60/m"``; or a rate profile: ``"steps:100/10s,500/10s"``,
 ``"ramp:100..2000/60s"``, ``"sine:500..1500/60s"``, ``"trace:FILE"`` with an arrival time in seconds per line."""
 
-Spacing = Literal["even", "poisson"]
+Spacing = Union[Literal["even", "poisson"], str]
+"""``"even"``, ``"poisson"``, or ``"gamma:SHAPE"`` with a shape from 0.05 to 100: bursts below 1."""
+
 Model = Literal["open", "closed", "partly-open"]
 Waiting = Literal["sleep", "spin"]
 Feed = Literal["in-order", "random"]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use truetail_analysis::sweep::Ladder;
+use truetail_model::arrival::Spacing;
 use truetail_model::time::{Nanos, Rate};
 
 use super::page::TypedArgs;
-use super::run::SpacingName;
 use super::slo::SearchSlo;
 use super::stream::{LlmName, StreamName};
 use super::values::{length, share_in};
@@ -152,10 +152,10 @@ pub(crate) struct SearchReadingArgs {
 /// Arrivals of the requests.
 #[derive(Args, Debug)]
 pub(crate) struct SearchArrivalArgs {
-    /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service
-    /// meets its objectives up to a higher rate [default: poisson]
+    /// Spacing of requests: poisson (random, like independent users), gamma:SHAPE (in bursts with a shape below 1), or
+    /// even. Even spacing hides queues: a service meets its objectives up to a higher rate [default: poisson]
     #[arg(long, help_heading = "Search")]
-    pub spacing: Option<SpacingName>,
+    pub spacing: Option<Spacing>,
     /// Seed of the spacing [default: 1]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub seed: Option<u64>,

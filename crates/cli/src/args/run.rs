@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use truetail_analysis::capacity::AbortRule;
 use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
+use truetail_model::arrival::Spacing;
 use truetail_model::time::{DurationError, Nanos, Rate};
 use truetail_model::users::Users;
 
@@ -80,10 +81,11 @@ pub(crate) struct RunArgs {
     /// one arrival time per line, in seconds
     #[arg(long, help_heading = "Load")]
     pub profile: Option<String>,
-    /// Spacing of requests: even, or poisson (random, like independent users) [default: even]
+    /// Spacing of requests: even, poisson (random, like independent users), or gamma:SHAPE (in bursts with a shape
+    /// below 1, such as gamma:0.5; vLLM's benchmark calls the shape burstiness) [default: even]
     #[arg(long, help_heading = "Load")]
-    pub spacing: Option<SpacingName>,
-    /// Seed of everything random: poisson spacing, and the choice of targets and rows. The same seed gives the same
+    pub spacing: Option<Spacing>,
+    /// Seed of everything random: spacing, and the choice of targets and rows. The same seed gives the same
     /// requests [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
@@ -316,15 +318,6 @@ pub(crate) struct RunArgs {
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,
-}
-
-/// `--spacing`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum SpacingName {
-    /// Equal gaps.
-    Even,
-    /// Random gaps (exponential), as from independent users.
-    Poisson,
 }
 
 /// `--feed`.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
+use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Trace};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 use super::input;
-use crate::args::run::{ModelName, RunArgs, SpacingName, WarmupValue};
+use crate::args::run::{ModelName, RunArgs, WarmupValue};
 use crate::error::{Result, usage_error};
 
 /// Default seed. It is constant, so that a repeated command gives the same schedule.
@@ -97,10 +97,7 @@ fn schedule(args: &RunArgs, recorded: Option<&Trace>) -> Result<Schedule> {
     let profile = recorded.map_or_else(|| profile(args), |trace| Ok(Profile::Trace(trace.clone())))?;
     Ok(Schedule {
         horizon: horizon(args, profile.natural_length()),
-        spacing: match args.spacing {
-            None | Some(SpacingName::Even) => Spacing::Even,
-            Some(SpacingName::Poisson) => Spacing::Poisson,
-        },
+        spacing: args.spacing.unwrap_or_default(),
         seed: args.seed.unwrap_or(DEFAULT_SEED),
         profile,
     })

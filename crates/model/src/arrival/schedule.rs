@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::poisson::PoissonPoints;
+use super::renewal::RenewalPoints;
 use super::{Profile, RateProfile, Spacing};
 use crate::random::mix64;
 use crate::time::{NANOS_PER_SECOND, Nanos, Timestamp};
@@ -88,7 +88,8 @@ impl Schedule {
             horizon: self.horizon,
             points: match self.spacing {
                 Spacing::Even => Points::Even,
-                Spacing::Poisson => Points::Poisson(Box::new(PoissonPoints::from(self.seed, first))),
+                Spacing::Poisson => Points::Random(Box::new(RenewalPoints::from(None, self.seed, first))),
+                Spacing::Gamma(shape) => Points::Random(Box::new(RenewalPoints::from(Some(shape), self.seed, first))),
             },
             next_index: first,
             stride,
@@ -137,7 +138,7 @@ impl Schedule {
 #[derive(Clone, Debug)]
 enum Points {
     Even,
-    Poisson(Box<PoissonPoints>),
+    Random(Box<RenewalPoints>),
 }
 
 /// The arrivals of one stripe, in order of time. Constant memory.
@@ -161,12 +162,11 @@ impl Arrivals {
         match (&mut self.points, &self.profile) {
             (Points::Even, Profile::Trace(trace)) => trace.exact(index),
             (Points::Even, profile) => instant_at(profile, index as f64),
-            (Points::Poisson(points), profile) => {
-                let point = points.at(index);
-                let instant = instant_at(profile, point.place)?;
+            (Points::Random(points), profile) => {
+                let instant = instant_at(profile, points.at(index))?;
                 // Stripes must agree on the order, so neighbours of the whole schedule decide it.
-                let before = point.close_before.and_then(|before| instant_at(profile, before));
-                Some(before.map_or(instant, |before| before.max(instant)))
+                let before = points.close_before(index).filter_map(|before| instant_at(profile, before));
+                Some(before.fold(instant, Timestamp::max))
             }
         }
     }

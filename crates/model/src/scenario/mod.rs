@@ -19,7 +19,7 @@
 //! [workload]
 //! model = "open"                       # open (default), closed, partly-open
 //! rate = 1000                          # or "60/m"; or profile = "ramp:100..2000/60s"; not for the closed model
-//! spacing = "even"                     # or "poisson"
+//! spacing = "even"                     # or "poisson", or "gamma:0.5"
 //! duration = "60s"                     # and, or instead: requests = 60000
 //!
 //! [service]

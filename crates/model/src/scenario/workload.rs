@@ -18,8 +18,6 @@ const MODELS: [(&str, LoadModelKind); 3] = [
     (LoadModelKind::PartlyOpen.name(), LoadModelKind::PartlyOpen),
 ];
 
-const SPACINGS: [(&str, Spacing); 2] = [("even", Spacing::Even), ("poisson", Spacing::Poisson)];
-
 /// Keys for the rate; exactly one is given if the model has a schedule.
 const RATES: [&str; 3] = ["rate", "profile", "trace-ns"];
 
@@ -88,10 +86,14 @@ fn think_time(section: &Section<'_>) -> Result<Nanos> {
 
 fn schedule(section: &Section<'_>, count_key: &'static str, read: &ReadFile<'_>) -> Result<Schedule> {
     let profile = profile(section, read)?;
-    let spacing = section.get("spacing").map_or(Ok(Spacing::Even), |spacing| spacing.choice(&SPACINGS))?;
+    let spacing = section.get("spacing").map_or(Ok(Spacing::Even), |field| read_spacing(&field))?;
     let seed = section.get("seed").map_or(Ok(1), |seed| seed.whole(0..=u64::MAX, "a whole number from 0"))?;
     let horizon = horizon(section, count_key, profile.natural_length())?;
     Ok(Schedule { profile, spacing, seed, horizon })
+}
+
+fn read_spacing(field: &Field<'_>) -> Result<Spacing> {
+    field.string()?.parse().map_err(|error| field.error(error))
 }
 
 /// Reads the profile from `rate`, `profile` or `trace-ns`; they exclude each other.

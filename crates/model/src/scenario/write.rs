@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Scenario;
 use super::keys::{Keys, Value};
 use super::{faults, routes, stream};
-use crate::arrival::{Horizon, Profile, Schedule, Spacing};
+use crate::arrival::{Horizon, Profile, Schedule};
 use crate::service::{ReplyOrder, Service, StreamDescription, Variation};
 use crate::workload::{LoadModel, Workload};
 
@@ -64,7 +64,7 @@ fn schedule_keys(keys: &mut Keys, schedule: &Schedule, count_key: &'static str) 
             keys.put("profile", schedule.profile.to_string().as_str());
         }
     }
-    keys.put("spacing", if schedule.spacing == Spacing::Even { "even" } else { "poisson" });
+    keys.put("spacing", schedule.spacing.to_string().as_str());
     keys.put("seed", schedule.seed);
     horizon_keys(keys, &schedule.horizon, count_key);
 }

@@ -1,7 +1,7 @@
 //! Arbitrary scenarios whose faults can happen.
 
 use proptest::prelude::*;
-use truetail_model::arrival::{Horizon, Schedule, Spacing};
+use truetail_model::arrival::{GammaShape, Horizon, Schedule, Spacing};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{
     Batch, Fault, Gate, ReplyOrder, Route, Selector, Service, StreamContent, StreamDescription, StreamEnd, StreamPace,
@@ -29,7 +29,16 @@ fn horizon() -> impl Strategy<Value = Horizon> {
 }
 
 fn schedule() -> impl Strategy<Value = Schedule> {
-    (profile(), prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson)], any::<u64>(), horizon())
+    (
+        profile(),
+        prop_oneof![
+            Just(Spacing::Even),
+            Just(Spacing::Poisson),
+            Just(Spacing::Gamma(GammaShape::new(0.5).expect("a shape")))
+        ],
+        any::<u64>(),
+        horizon(),
+    )
         .prop_map(|(profile, spacing, seed, horizon)| Schedule { profile, spacing, seed, horizon })
 }
 

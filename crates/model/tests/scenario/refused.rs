@@ -61,7 +61,9 @@ fn values_of_the_wrong_kind_are_shown() {
     refused(&file("connections = 4294967296", ""), 4, &["4294967296 is not"]);
     refused(&file("seed = -1", ""), 4, &["-1 is not a whole number"]);
     refused(&file("model = 'opne'", ""), 4, &["\"opne\" is unknown; did you mean \"open\"?"]);
-    refused(&file("spacing = 'random'", ""), 4, &["use one of even, poisson"]);
+    refused(&file("spacing = 'gamma:0'", ""), 4, &["\"gamma:0\" is unknown", "from 0.05 to 100"]);
+    refused(&file("spacing = 'poison'", ""), 4, &["did you mean \"poisson\"?"]);
+    refused(&file("spacing = 'random'", ""), 4, &["use even, poisson, or gamma:SHAPE"]);
     refused(&file("", "fault = 3"), 7, &["'fault' in [service]: 3 is not a list of tables"]);
     refused("workload = 1\nservice = 1", 1, &["'workload': 1 is not a table"]);
     refused(&format!("name = 'a/b'\n{}", file("", "")), 1, &["'name'", "letters"]);

@@ -64,7 +64,7 @@ mod suite {
                 let count = schedule.arrivals().count() as u64;
                 match spacing {
                     Spacing::Even => assert_eq!(count, (expected - 1e-6).ceil() as u64, "to {seconds} * {part}"),
-                    Spacing::Poisson => {
+                    Spacing::Poisson | Spacing::Gamma(_) => {
                         let off = (count as f64 - expected).abs() / expected.sqrt();
                         assert!(off < 5.0, "seed {seed}: {count} for {expected}, {off} standard deviations");
                     }
@@ -179,7 +179,7 @@ mod suite {
             let d = kolmogorov_smirnov(gaps);
             match spacing {
                 Spacing::Poisson => assert!(d < critical, "seed {seed}: D = {d}, critical {critical}"),
-                Spacing::Even => assert!(d > 0.5, "even gaps are not random: D = {d}"),
+                Spacing::Even | Spacing::Gamma(_) => assert!(d > 0.5, "gaps that are not exponential: D = {d}"),
             }
         }
     }

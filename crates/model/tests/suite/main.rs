@@ -2,6 +2,7 @@
 
 mod any;
 mod arrivals;
+mod gamma;
 mod intervals;
 mod poisson;
 mod record;

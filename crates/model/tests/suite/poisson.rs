@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, Horizon, Schedule, Spacing};
 use truetail_model::time::{Nanos, Timestamp};
 
-/// Number of points that are drawn together: see `arrival/poisson.rs`.
-const IN_LEAF: usize = 64;
+/// Number of points that are drawn together: see `arrival/renewal.rs`.
+pub const IN_LEAF: usize = 64;
 /// At this rate, an arrival in nanoseconds is its place on the unit axis times 10^6, to a millionth of a gap.
-const RATE: &str = "1k";
-const NANOS_PER_GAP: f64 = 1e6;
+pub const RATE: &str = "1k";
+pub const NANOS_PER_GAP: f64 = 1e6;
 
 fn schedule(seed: u64, requests: Option<u64>) -> Schedule {
     let horizon = Horizon { duration: None, requests };
@@ -33,16 +33,16 @@ fn point(seed: u64, index: u64) -> f64 {
     arrival.intended_start.0 as f64 / NANOS_PER_GAP
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn variance(values: &[f64]) -> f64 {
+pub fn variance(values: &[f64]) -> f64 {
     let mean = mean(values);
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64
 }
 
-fn correlation(a: &[f64], b: &[f64]) -> f64 {
+pub fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let mean_a = mean(a);
     let mean_b = mean(b);
     let together: f64 = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
@@ -50,7 +50,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Asserts that an estimate is within five standard errors of the truth. The seeds are fixed.
-fn within_five_errors(what: &str, estimate: f64, truth: f64, standard_error: f64) {
+pub fn within_five_errors(what: &str, estimate: f64, truth: f64, standard_error: f64) {
     let off = (estimate - truth) / standard_error;
     assert!(off.abs() < 5.0, "{what}: {estimate} for {truth}, {off:.2} standard errors");
 }
@@ -204,12 +204,13 @@ proptest! {
     #[test]
     fn stripes_of_random_gaps_are_the_whole(
         profile in crate::any::profile(),
+        spacing in crate::any::random_spacing(),
         seed in any::<u64>(),
         requests in 0u64..3_000,
         n in prop_oneof![1u64..=8, 60u64..=70, 1u64..=1_000],
     ) {
         let horizon = Horizon { duration: None, requests: Some(requests) };
-        let schedule = Schedule { profile, spacing: Spacing::Poisson, seed, horizon };
+        let schedule = Schedule { profile, spacing, seed, horizon };
         let all: Vec<Arrival> = schedule.arrivals().collect();
         prop_assert!(all.windows(2).all(|pair| pair[0].intended_start <= pair[1].intended_start));
         let mut dealt: Vec<Option<Arrival>> = vec![None; all.len()];
@@ -221,8 +222,13 @@ proptest! {
 
     /// A jump and a walk find the same arrivals, also far from the beginning.
     #[test]
-    fn a_jump_finds_what_a_walk_finds(seed in any::<u64>(), first in 0u64..1 << 62, stride in 1u64..5_000) {
-        let schedule = Schedule { profile: "1e12".parse().unwrap(), ..schedule(seed, None) };
+    fn a_jump_finds_what_a_walk_finds(
+        spacing in crate::any::random_spacing(),
+        seed in any::<u64>(),
+        first in 0u64..1 << 62,
+        stride in 1u64..5_000,
+    ) {
+        let schedule = Schedule { profile: "1e12".parse().unwrap(), spacing, ..schedule(seed, None) };
         let walk = schedule.stripe(first % stride, stride).take(3).chain(schedule.stripe(first, u64::MAX).take(1));
         for arrival in walk {
             let alone = schedule.stripe(arrival.index, u64::MAX).next();

@@ -133,7 +133,8 @@ fn users(offered: &OfferedLoad) -> String {
 
 fn schedule(offered: &OfferedLoad) -> String {
     let profile = offered.profile.as_deref().map_or("an unknown rate".to_owned(), readable);
-    let spacing = if offered.spacing.as_deref() == Some("poisson") { " (poisson)" } else { "" };
+    let random = offered.spacing.as_deref().filter(|spacing| *spacing != "even");
+    let spacing = random.map_or(String::new(), |spacing| format!(" ({spacing})"));
     format!("{profile}{spacing}")
 }
 

@@ -1,7 +1,6 @@
 //! The load that a run offered.
 
 use serde::{Deserialize, Serialize};
-use truetail_model::arrival::Spacing;
 use truetail_model::users::Users;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
@@ -84,7 +83,7 @@ impl OfferedLoad {
             method: None,
             mix: None,
             profile: schedule.map(|schedule| schedule.profile.to_string()),
-            spacing: schedule.map(|schedule| spacing_name(schedule.spacing).to_owned()),
+            spacing: schedule.map(|schedule| schedule.spacing.to_string()),
             seed: model.seed(),
             values_seed: None,
             duration_ns: model.horizon().duration.map(|duration| duration.0),
@@ -115,13 +114,6 @@ impl OfferedLoad {
     pub fn asks_by_any_method(&self) -> bool {
         let of_targets = self.mix.iter().flat_map(|mix| &mix.targets).map(|target| target.method.as_str());
         of_targets.chain(self.method.as_deref()).any(|method| method == ANY_METHOD)
-    }
-}
-
-const fn spacing_name(spacing: Spacing) -> &'static str {
-    match spacing {
-        Spacing::Even => "even",
-        Spacing::Poisson => "poisson",
     }
 }
 

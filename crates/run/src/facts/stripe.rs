@@ -40,7 +40,7 @@ fn hash_of(workload: &Workload) -> u64 {
     let Some(schedule) = workload.model.schedule() else { return hash };
     let hash = match schedule.spacing {
         Spacing::Even => hash,
-        Spacing::Poisson => step(hash, Spacing::POISSON_VERSION),
+        Spacing::Poisson | Spacing::Gamma(_) => step(hash, Spacing::RANDOM_VERSION),
     };
     match &schedule.profile {
         Profile::Trace(trace) => trace.instants().iter().fold(hash, |hash, instant| step(hash, instant.0)),

@@ -1,6 +1,6 @@
 //! Arrivals of stripes without a run.
 
-use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
+use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Trace};
 use truetail_model::driver::{Driver, Stripe, WorkerShare};
 use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
@@ -96,10 +96,6 @@ fn schedule_of(offered: &OfferedLoad, horizon: Horizon, recording: Option<Trace>
         Some(trace) => Profile::Trace(trace),
         None => profile_of(offered)?.ok()?,
     };
-    let spacing = match offered.spacing.as_deref()? {
-        "even" => Spacing::Even,
-        "poisson" => Spacing::Poisson,
-        _ => return None,
-    };
+    let spacing = offered.spacing.as_deref()?.parse().ok()?;
     Some(Schedule { profile, spacing, seed: offered.seed.unwrap_or_default(), horizon })
 }

@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use proptest::prelude::*;
-use truetail_model::arrival::Spacing;
+use truetail_model::arrival::{GammaShape, Spacing};
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Gate, Selector, Service, ServiceState, Variation};
@@ -65,7 +65,8 @@ pub fn service() -> impl Strategy<Value = Service> {
 }
 
 fn open_scenario() -> impl Strategy<Value = Scenario> {
-    let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson)];
+    let bursts = GammaShape::new(0.2).expect("a shape");
+    let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson), Just(Spacing::Gamma(bursts))];
     let model = (10.0..300.0, spacing, any::<u64>())
         .prop_map(|(rate, spacing, seed)| LoadModel::Open(schedule(rate, spacing, seed, for_secs(1))));
     let limits = (prop::option::of(span()), 0u64..1_500).prop_map(|(timeout, drain)| Limits {

@@ -3,7 +3,7 @@
 use crate::common::*;
 use crate::equivalence::service;
 use proptest::prelude::*;
-use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
+use truetail_model::arrival::{GammaShape, Horizon, Profile, Schedule, Spacing, Trace};
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::Scenario;
 use truetail_model::service::Service;
@@ -25,7 +25,8 @@ fn profile() -> impl Strategy<Value = Profile> {
 }
 
 fn schedules() -> impl Strategy<Value = Schedule> {
-    let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson)];
+    let bursts = GammaShape::new(0.2).expect("a shape");
+    let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson), Just(Spacing::Gamma(bursts))];
     (profile(), spacing, any::<u64>(), prop::option::of(1u64..150)).prop_map(|(profile, spacing, seed, requests)| {
         Schedule { profile, spacing, seed, horizon: Horizon { duration: Some(ms(1_000)), requests } }
     })

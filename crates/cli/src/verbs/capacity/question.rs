@@ -5,7 +5,7 @@ use std::fmt::Display;
 use truetail_analysis::capacity::{Objective, SearchLimits};
 use truetail_analysis::gates::{Gate, Slo};
 use truetail_engine::Plan;
-use truetail_model::arrival::Profile;
+use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
@@ -19,7 +19,7 @@ use clap::ValueEnum;
 
 use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::gates::empty_goodput;
-use crate::args::run::{RunArgs, SpacingName};
+use crate::args::run::RunArgs;
 use crate::args::run_options::{Given, given_in_run};
 use crate::args::slo::SearchSlo;
 use crate::args::{CliAction, Command, parse};
@@ -261,13 +261,10 @@ fn limits(args: &CapacityArgs, objectives: &[Objective], max_time: Nanos) -> Res
 
 /// Parses the requests as a `truetail run` command line. Each probe replaces the load.
 fn run_args(args: &CapacityArgs, objectives: &[Objective]) -> Result<RunArgs> {
-    let spacing = match args.arrivals.spacing {
-        None | Some(SpacingName::Poisson) => "poisson",
-        Some(SpacingName::Even) => "even",
-    };
+    let spacing = args.arrivals.spacing.unwrap_or(Spacing::Poisson).to_string();
     refuse_load(&args.run_options)?;
     let seed = args.arrivals.seed.unwrap_or(DEFAULT_SEED).to_string();
-    let own = ["truetail", "run", &args.url, "--rate", ANY_RATE, "--spacing", spacing, "--seed", &seed, "--no-save"];
+    let own = ["truetail", "run", &args.url, "--rate", ANY_RATE, "--spacing", &spacing, "--seed", &seed, "--no-save"];
     let each = of_each_request(args, objectives);
     let dialect = args.reading.llm_dialect.as_ref().map(|file| file.display().to_string());
     let read = [

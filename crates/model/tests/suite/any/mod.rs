@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use proptest::prelude::*;
-use truetail_model::arrival::{Arrival, Profile, Trace};
+use truetail_model::arrival::{Arrival, GammaShape, Profile, Spacing, Trace};
 use truetail_model::record::{Cause, Outcome, RequestRecord};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 
@@ -11,6 +11,11 @@ const S: u64 = 1_000_000_000;
 /// Generates usual rates, and rates over ten magnitudes.
 fn rate() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1000.0), 1e-3..1e7]
+}
+
+pub fn random_spacing() -> impl Strategy<Value = Spacing> {
+    let shape = (0.05f64..4.0).prop_map(|shape| Spacing::Gamma(GammaShape::new(shape).expect("a shape")));
+    prop_oneof![Just(Spacing::Poisson), shape]
 }
 
 pub fn profile() -> impl Strategy<Value = Profile> {

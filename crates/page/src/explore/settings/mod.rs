@@ -52,6 +52,9 @@ impl Settings {
     pub fn from_scenario(scenario: &Scenario, users: u32, closed_end: ClosedEnd) -> Option<Settings> {
         let LoadModel::Open(schedule) = &scenario.workload.model else { return None };
         let Profile::Constant(constant) = &schedule.profile else { return None };
+        if matches!(schedule.spacing, Spacing::Gamma(_)) {
+            return None;
+        }
         let settings = Settings {
             service: scenario.service.clone(),
             rate: constant.rate,
