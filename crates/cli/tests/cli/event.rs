@@ -76,7 +76,9 @@ fn the_effect_of_a_command_is_measured_and_judged() {
     assert!(failed.contains("exit status: 1"), "{failed}");
     assert_eq!(output.code, Some(3), "{output:?}");
     let shown = output.stdout.replace("\n  ", " ");
-    let says = ["PASSED recovery > 30s", "FAILED harmed > 5%", "Event at 3", "requests harmed, the longest time was"];
+    // The second command changes nothing, but requests after it may be late on a busy machine until the run ends.
+    let recovery = if marks[1]["recovery_high_ns"].is_null() { "OPEN recovery > 30s" } else { "PASSED recovery > 30s" };
+    let says = [recovery, "FAILED harmed > 5%", "Event at 3", "requests harmed, the longest time was"];
     says.iter().for_each(|says| assert!(shown.contains(says), "{says} is missing: {}", output.stdout));
     let again = dir.truetail(&["report", "run", "-o", "page.html"]);
     assert!(again.stdout.contains("FAILED harmed > 5%"), "{again:?}");

@@ -285,7 +285,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     let dir = TestDir::new();
     dir.file("empty.json", "");
     for (arguments, says) in [
-        (&["--llm", "openai-chat"][..], "no JSON object"),
+        (&["--llm", "openai-chat"][..], "there is no body"),
         (&["--llm", "openai-chat", "--data", "hello"], "no JSON object"),
         (&["--llm", "openai-chat", "--data", "{}", "--stream", "chunks"], "leave --stream out"),
         (&["--llm", "openai-chat", "--data", "{}", "--warmup", "auto"], "--warmup TIME"),

@@ -8,9 +8,9 @@
 //! which divide it as the partial sums of gaps divide their sum. Each share and gap is drawn from its number
 //! ([`Numbered`]).
 //!
-//! Two theorems make all gaps independent, with this distribution. If X and Y are independent and Gamma(a), then X / (X
-//! + Y) is Beta(a, a) and independent of X + Y, which is Gamma(2a). And for m independent gaps of Gamma(k), the
-//! quotients of gap and sum are independent of the sum, which is Gamma(mk).
+//! Two theorems make all gaps independent, with this distribution. If X and Y are independent and Gamma(a), then their
+//! share X/(X + Y) is Beta(a, a) and independent of their sum, which is Gamma(2a). And for m independent gaps of
+//! Gamma(k), the quotients of gap and sum are independent of the sum, which is Gamma(mk).
 //!
 //! A walk keeps the stretches down to its leaf. The next leaf costs one share on average, n leaves further about
 //! log2(n) + 1.
