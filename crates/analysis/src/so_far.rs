@@ -46,7 +46,8 @@ pub fn stopped_now(mut run: Run, due_by_second: &[u64]) -> Run {
     outstanding.iter().for_each(|outstanding| outstanding.count_in(&mut run.snapshot.tally));
     record(&mut run, &outstanding);
     run.snapshot.books = ByInterval::from_rows(width_s, rows).expect("the width is that of other rows");
-    close_warmup(&mut run.snapshot.warmup);
+    close(&mut run.snapshot.warmup);
+    close(&mut run.snapshot.cancelled);
     if is_any {
         run.snapshot.last_end = run.snapshot.last_end.max(now);
     }
@@ -98,9 +99,9 @@ fn record(run: &mut Run, outstanding: &[Outstanding]) {
     snapshot.intervals = ByInterval::from_rows(width_s, intervals).expect("the width is that of other rows");
 }
 
-/// The warm-up has only books.
-fn close_warmup(warmup: &mut Tally) {
-    let in_flight = warmup.planned.saturating_sub(warmup.issued + warmup.never_issued);
-    warmup.issued += in_flight;
-    warmup.in_flight_at_end += in_flight;
+/// Counts the arrivals that have not ended, of which there are only books.
+fn close(books: &mut Tally) {
+    let in_flight = books.planned.saturating_sub(books.issued + books.never_issued);
+    books.issued += in_flight;
+    books.in_flight_at_end += in_flight;
 }

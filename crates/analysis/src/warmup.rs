@@ -132,6 +132,7 @@ fn from_records(whole: &Snapshot, records: &[RequestRecord], from: Timestamp) ->
     }
     let mut rest = recorder.finish(whole.schedule_hash);
     rest.warmup.merge(&whole.warmup);
+    rest.cancelled = whole.cancelled;
     rest
 }
 
@@ -163,6 +164,7 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
         last_end: rest.iter().map(|row| row.last_end).max().unwrap_or_default(),
         schedule_hash: whole.schedule_hash,
         warmup: whole.warmup,
+        cancelled: whole.cancelled,
         ..Snapshot::default()
     };
     head.iter().for_each(|row| snapshot.warmup.merge(&row.tally));

@@ -144,7 +144,7 @@ impl SupervisedRun {
     fn check_backlog(&mut self) {
         let Some(planned) = self.due() else { return };
         let seen = self.control.progress();
-        let ended = seen.responses + seen.unanswered;
+        let ended = seen.ended();
         let counts = RunCounts { planned: planned.max(ended), ended, answered: seen.responses, median: seen.p50 };
         let Some(found) = self.saturation.observe(counts).filter(|_| !self.told_saturated) else { return };
         self.told_saturated = true;
@@ -159,7 +159,7 @@ impl SupervisedRun {
         let measured = self.elapsed().saturating_sub(self.plan.workload.warmup);
         let Some(until) = self.conditions.until.filter(|_| measured >= self.next_interim_analysis) else { return };
         let seen = self.control.progress();
-        let ended = seen.responses + seen.unanswered;
+        let ended = seen.ended();
         let outstanding = self.due().map_or(seen.in_flight, |due| due.saturating_sub(ended));
         if !until.is_ready(ended, outstanding) {
             return;

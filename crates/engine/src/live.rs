@@ -21,6 +21,7 @@ pub(crate) struct Live {
     responses: AtomicU64,
     unanswered: AtomicU64,
     error_status: AtomicU64,
+    cancelled: AtomicU64,
     times: Box<[AtomicU64]>,
 }
 
@@ -31,6 +32,7 @@ impl Default for Live {
             responses: AtomicU64::new(0),
             unanswered: AtomicU64::new(0),
             error_status: AtomicU64::new(0),
+            cancelled: AtomicU64::new(0),
             times: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -58,6 +60,11 @@ impl Live {
         bump(&self.sent);
     }
 
+    /// Counts the end of a request that was chosen to be cancelled.
+    pub(crate) fn count_end_of_chosen(&self, record: &RequestRecord) {
+        if record.outcome == Outcome::TimedOut { bump(&self.cancelled) } else { self.count_end(record) }
+    }
+
     pub(crate) fn count_end(&self, record: &RequestRecord) {
         match record.outcome {
             Outcome::Response { .. } => {
@@ -81,8 +88,10 @@ pub struct Progress {
     pub responses: u64,
     /// Answers with a status of 400 or above.
     pub error_status: u64,
-    /// Issued arrivals that ended without an answer.
+    /// Issued arrivals that ended without an answer, and were not cancelled on purpose.
     pub unanswered: u64,
+    /// Requests that were cancelled on purpose.
+    pub cancelled: u64,
     /// Arrivals that were issued and have not ended.
     pub in_flight: u64,
     /// Median response time of the answers so far, to about 3 %.
@@ -92,6 +101,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns the number of issued arrivals that have ended.
+    pub fn ended(&self) -> u64 {
+        self.responses + self.unanswered + self.cancelled
+    }
+
     pub(crate) fn from_workers<'a>(workers: impl Iterator<Item = &'a Live>) -> Progress {
         let mut progress = Progress::default();
         let mut times = vec![0u64; BUCKETS];
@@ -99,10 +113,11 @@ impl Progress {
             progress.issued += live.sent.load(Ordering::Relaxed);
             progress.responses += live.responses.load(Ordering::Relaxed);
             progress.unanswered += live.unanswered.load(Ordering::Relaxed);
+            progress.cancelled += live.cancelled.load(Ordering::Relaxed);
             progress.error_status += live.error_status.load(Ordering::Relaxed);
             times.iter_mut().zip(&live.times).for_each(|(sum, one)| *sum += one.load(Ordering::Relaxed));
         }
-        progress.in_flight = progress.issued.saturating_sub(progress.responses + progress.unanswered);
+        progress.in_flight = progress.issued.saturating_sub(progress.ended());
         progress.p50 = quantile(&times, 0.5);
         progress.p99 = quantile(&times, 0.99);
         progress

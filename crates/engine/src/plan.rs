@@ -1,6 +1,7 @@
 //! The plan of a run: load, target and options, and what follows from them on this machine.
 
 use truetail_model::arrival::RateProfile;
+use truetail_model::cancellation::Cancellation;
 use truetail_model::driver::{Stripe, WorkerShare};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
@@ -30,9 +31,7 @@ pub struct Plan {
     pub threads: Option<u32>,
     /// Selection of the requests that are kept one by one.
     pub samples: SamplesOptions,
-    /// The clock that takes the end of a response time. The kernel's exists only on Linux.
-    pub end_clock: EndClock,
-    /// Precision with which requests are sent.
+    /// Precision with which requests are sent and ends are taken.
     pub precision: Precision,
     /// Reuse connections if the server allows it. Otherwise each request opens its own connection and must contain
     /// `Connection: close`. HTTP/2 ignores this and always reuses connections.
@@ -41,13 +40,17 @@ pub struct Plan {
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and dropped.
     pub observer: Option<ObserverFactory>,
+    /// Requests that are given up before their answers are complete; `None` if none are. Not for messages and sessions.
+    pub cancel: Option<Cancellation>,
     /// Open files that this process needs for other things. The limit on connections leaves room for them.
     pub other_files: u64,
 }
 
-/// Precision with which requests are sent.
+/// Precision with which requests are sent and ends are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Precision {
+    /// The clock that takes the end of a response time. The kernel's exists only on Linux.
+    pub end_clock: EndClock,
     /// Activity of workers between two requests.
     pub timing: Timing,
     /// Workers have real-time priority, so that other programs on this machine do not delay them. Linux only.
@@ -119,11 +122,11 @@ impl Plan {
             target,
             threads: None,
             samples: SamplesOptions::default(),
-            end_clock: EndClock::Kernel,
-            precision: Precision { timing: Timing::Auto, realtime: false },
+            precision: Precision { end_clock: EndClock::Kernel, timing: Timing::Auto, realtime: false },
             keep_alive: true,
             max_streams: None,
             observer: None,
+            cancel: None,
             other_files: 0,
         }
     }
@@ -212,7 +215,7 @@ impl Plan {
     /// other systems stamp nothing.
     pub fn effective_end_clock(&self) -> EndClock {
         match self.target.endpoint() {
-            Endpoint::Tcp(_) if stamps::ARE_AVAILABLE => self.end_clock,
+            Endpoint::Tcp(_) if stamps::ARE_AVAILABLE => self.precision.end_clock,
             Endpoint::Tcp(_) | Endpoint::Unix(_) => EndClock::User,
         }
     }
@@ -237,6 +240,7 @@ impl Plan {
                 }),
             },
             grpc: self.target.protocol().calls(),
+            cancel: self.cancel,
             ..OfferedLoad::from_workload(&self.workload)
         }
     }

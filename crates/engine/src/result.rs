@@ -86,6 +86,7 @@ impl RunOutput {
     pub fn into_checked_run(self, plan: &Plan, control: &Control) -> Result<Run, Unbalanced> {
         self.snapshot.tally.check()?;
         self.snapshot.warmup.check()?;
+        self.snapshot.cancelled.check()?;
         let mut run = self.into_run(RunSource::Sockets, plan.offered());
         run.facts.stripe = plan.stripe_facts();
         run.facts.trace = plan.target.trace_facts().cloned();

@@ -18,6 +18,7 @@ use crate::host::{self, surroundings};
 use crate::live::Live;
 use crate::placement::Placement;
 use crate::plan::{EffectiveCap, RateTooHigh};
+use crate::protocol::canceller::Canceller;
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
@@ -147,7 +148,11 @@ fn run_workers<P: Protocol + Clone + Send + 'static, L: Placement<P>>(
     for (share, driver) in drivers {
         let config = config_of(plan, workload, share, (cap, &ways), &start, control);
         let ledger = ledger_of(plan, workload, control);
-        let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
+        let observer = plan.observer.as_ref().map(ObserverFactory::observer);
+        let events = Events::new(match plan.cancel {
+            Some(cancel) => Some(Box::new(Canceller::new(cancel, observer))),
+            None => observer,
+        });
         let protocol = protocol.clone();
         let realtime = plan.precision.realtime;
         let work = move || {
@@ -219,7 +224,7 @@ fn ledger_of(plan: &Plan, workload: &Workload, control: &Control) -> Ledger {
     let options = recorder_options(workload, plan.samples);
     let mailbox = Arc::new(Mailbox::new(options));
     control.attach(Arc::clone(&live), Some(Arc::clone(&mailbox)));
-    Ledger::new(options, plan.target.requests(), workload, live, mailbox)
+    Ledger::new(options, plan.target.requests(), workload, live, mailbox).leaving_out(plan.cancel)
 }
 
 /// Reason why a worker has no result.

@@ -6,6 +6,7 @@
 //! | [`arrival`] | rate profile × spacing = schedule, and its division into stripes |
 //! | [`service`] | how a server behaves: processing time, concurrency limit, faults |
 //! | [`workload`] | the load: load model and limits |
+//! | [`cancellation`] | requests that their users give up |
 //! | [`users`] | the users of the closed model over time |
 //! | [`scenario`] | service × workload, and its TOML format |
 //! | [`toml_file`] | TOML that users write: errors with their place |
@@ -18,6 +19,7 @@
 #![warn(unreachable_pub)]
 
 pub mod arrival;
+pub mod cancellation;
 pub mod driver;
 pub mod random;
 pub mod record;

@@ -17,7 +17,7 @@ mod steadiness;
 pub mod thresholds;
 mod validity_issue;
 
-use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot, Tally};
+use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, VerdictState};
@@ -94,11 +94,11 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
 
 fn incomplete(run: &Run) -> Option<ValidityIssue> {
     let checkpoint = run.facts.checkpoint?;
-    let sum = |count: fn(&Tally) -> u64| count(&run.snapshot.tally) + count(&run.snapshot.warmup);
+    let all = run.snapshot.all_arrivals();
     Some(ValidityIssue::Incomplete {
         recorded_ns: run.facts.elapsed_ns,
-        due: sum(|tally| tally.planned),
-        ended: sum(|tally| tally.issued - tally.in_flight_at_end),
+        due: all.planned,
+        ended: all.issued - all.in_flight_at_end,
         scheduled: checkpoint.scheduled,
     })
 }
@@ -111,7 +111,7 @@ fn machine_issues(run: &Run) -> impl Iterator<Item = ValidityIssue> {
 /// Checks the books, and whether the distributions hold as many arrivals as the books.
 fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
     let unbalanced = |planned, accounted| Some(ValidityIssue::BooksUnbalanced { planned, accounted });
-    for tally in [&snapshot.tally, &snapshot.warmup] {
+    for tally in [&snapshot.tally, &snapshot.warmup, &snapshot.cancelled] {
         if let Err(wrong) = tally.check() {
             return unbalanced(wrong.planned, wrong.accounted);
         }

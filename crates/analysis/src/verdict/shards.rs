@@ -23,7 +23,7 @@ const OF_THE_GENERATOR: [&str; 11] = [
 
 pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
     let start = run.facts.start.filter(|start| start.missed > 0)?;
-    let arrivals = run.snapshot.tally.planned + run.snapshot.warmup.planned;
+    let arrivals = run.snapshot.all_arrivals().planned;
     let invalid = is_too_much(start.missed, arrivals);
     Some(ValidityIssue::StartedLate { late_ns: start.late_ns, missed: start.missed, arrivals, invalid })
 }

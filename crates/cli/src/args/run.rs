@@ -9,6 +9,7 @@ use truetail_analysis::capacity::AbortRule;
 use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::arrival::Spacing;
+use truetail_model::cancellation::Cancellation;
 use truetail_model::time::{DurationError, Nanos, Rate};
 use truetail_model::users::Users;
 
@@ -143,6 +144,11 @@ pub(crate) struct RunArgs {
     /// Time limit for each request, connecting included; 'none' for no limit [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<TimeoutValue>,
+    /// Cancel a random share of the requests that have not ended some time after they were due, as users who leave do:
+    /// '5% after 1s'. The chosen requests are load; they have separate books, and no figure includes them. Not for
+    /// messages and sessions
+    #[arg(long, value_name = "SHARE after TIME", allow_hyphen_values = true, help_heading = "Limits")]
+    pub cancel: Option<Cancellation>,
     /// Same as --timeout, as curl names it. A number without a unit means seconds
     #[arg(long, value_name = "SECONDS", value_parser = curl_time, allow_hyphen_values = true, conflicts_with = "timeout")]
     #[arg(help_heading = "Limits")]

@@ -2,6 +2,7 @@
 
 use truetail_engine::Plan;
 use truetail_model::arrival::Arrivals;
+use truetail_model::cancellation::Cancellation;
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_model::workload::LoadModel;
 
@@ -12,6 +13,8 @@ pub(crate) struct DueArrivals {
     /// All arrivals before this instant are counted.
     reached: Timestamp,
     measure_from: Timestamp,
+    /// Chooses arrivals that are not measured.
+    cancel: Option<Cancellation>,
     /// Measured arrivals by second from the origin.
     by_second: Vec<u64>,
     /// All arrivals, warm-up included.
@@ -30,7 +33,14 @@ impl DueArrivals {
             LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,
         };
         let measure_from = Timestamp(workload.warmup.0);
-        DueArrivals { arrivals, reached: Timestamp::ZERO, measure_from, by_second: Vec::new(), count: 0 }
+        DueArrivals {
+            arrivals,
+            reached: Timestamp::ZERO,
+            measure_from,
+            cancel: plan.cancel,
+            by_second: Vec::new(),
+            count: 0,
+        }
     }
 
     /// Counts arrivals due before `now`. Arrivals before `begins` are left out, because a late run never sends them.
@@ -41,14 +51,17 @@ impl DueArrivals {
             let next_second = Timestamp((from.second() as u64 + 1) * NANOS_PER_SECOND);
             let boundaries = [now, next_second, begins, self.measure_from].into_iter();
             self.reached = boundaries.filter(|boundary| *boundary > from).min().unwrap_or(now);
-            let due = arrivals.take_before(self.reached).map_or(0, |block| block.count);
-            self.count += if from >= begins { due } else { 0 };
-            if due > 0 && from >= self.measure_from.max(begins) {
+            let Some(block) = arrivals.take_before(self.reached) else { continue };
+            self.count += if from >= begins { block.count } else { 0 };
+            if from >= self.measure_from.max(begins) {
                 let second = from.second();
                 if self.by_second.len() <= second {
                     self.by_second.resize(second + 1, 0);
                 }
-                self.by_second[second] += due;
+                self.by_second[second] += match self.cancel {
+                    Some(cancel) => block.indices().filter(|index| !cancel.chooses(*index)).count() as u64,
+                    None => block.count,
+                };
             }
         }
     }

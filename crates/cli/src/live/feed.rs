@@ -97,24 +97,22 @@ impl Rounds {
 
 /// Returns the progress of a run that has ended, from its books.
 fn progress_at_end(run: &Run) -> RunProgress {
-    let measured = &run.snapshot.tally;
-    let warmup = &run.snapshot.warmup;
-    let issued = measured.issued + warmup.issued;
-    let answered = measured.responses + warmup.responses;
+    let all = run.snapshot.all_arrivals();
+    // A request that was cancelled as planned did not fail.
+    let done = all.responses + run.snapshot.cancelled.timed_out;
     let seconds = run.facts.elapsed_ns as f64 / 1e9;
     let quantile = |q| run.snapshot.metric(truetail_model::record::Metric::ResponseTime).quantile(q);
     let errors = run.snapshot.statuses.range(400..).map(|(_, count)| count).sum::<u64>();
-    let in_flight = measured.in_flight_at_end + warmup.in_flight_at_end;
     RunProgress {
         elapsed: Nanos(run.facts.elapsed_ns),
         total: run.facts.offered.duration_ns.map(Nanos),
         requests: run.facts.offered.requests,
-        planned: measured.planned + warmup.planned,
-        sent: issued,
-        answered,
-        failed: issued - answered - in_flight + errors,
+        planned: all.planned,
+        sent: all.issued,
+        answered: all.responses,
+        failed: all.issued - done - all.in_flight_at_end + errors,
         in_flight: 0,
-        sent_per_second: if seconds > 0.0 { issued as f64 / seconds } else { 0.0 },
+        sent_per_second: if seconds > 0.0 { all.issued as f64 / seconds } else { 0.0 },
         p50: quantile(0.5),
         p99: quantile(0.99),
     }

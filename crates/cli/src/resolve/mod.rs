@@ -3,6 +3,7 @@
 //! language model.
 
 pub(crate) mod agents;
+mod cancel;
 pub(crate) mod checks;
 pub(crate) mod flow;
 mod generator;

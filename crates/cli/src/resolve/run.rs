@@ -10,8 +10,8 @@ use truetail_run::EndClock;
 use super::load_target::LoadTarget;
 use super::prompts::Prompts;
 use super::{
-    agents, checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request, rows,
-    server_timing, stream, stripe, tls, trace,
+    agents, cancel, checks, flow, generator, grpc, kept_headers, load, messages, prompts, recognise, replay, request,
+    rows, server_timing, stream, stripe, tls, trace,
 };
 use crate::args::live::LiveArgs;
 use crate::args::run::{FeedName, RunArgs, WarmupValue};
@@ -188,10 +188,11 @@ fn resolved(mut args: RunArgs, asks: bool) -> Result<ResolvedRun> {
     plan.max_streams = args.max_streams;
     plan.threads = args.threads;
     if args.user_timestamps {
-        plan.end_clock = EndClock::User;
+        plan.precision.end_clock = EndClock::User;
     }
     plan.precision.timing = timing;
     plan.precision.realtime = generator::realtime(&args, &plan)?;
+    plan.cancel = cancel::cancel(&args, &plan)?;
     plan.check_rate().map_err(|error| usage_error(format!("{error}; lower --rate")))?;
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);

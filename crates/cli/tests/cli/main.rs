@@ -6,6 +6,7 @@ mod agents;
 mod audit;
 mod bad_input;
 mod browse;
+mod cancel;
 mod capacity;
 mod checks;
 mod compare;

@@ -7,6 +7,7 @@
 //! To add a protocol, add a folder that implements [`Protocol`] and [`Conversation`], and a branch in `choice`, which
 //! selects the protocol and the placement of a run. The test suites in `tests` run over every protocol.
 
+pub(crate) mod canceller;
 pub(crate) mod choice;
 pub(crate) mod fields;
 pub mod http1;

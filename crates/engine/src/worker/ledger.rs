@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use truetail_model::arrival::{Arrival, ArrivalBlock};
+use truetail_model::cancellation::Cancellation;
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
@@ -27,6 +28,8 @@ pub(crate) struct Ledger {
     target_tallies: TargetTallies,
     live: Arc<Live>,
     mailbox: Arc<Mailbox>,
+    /// Chooses arrivals that are not measured.
+    cancel: Option<Cancellation>,
     planned: Vec<(RequestId, Timestamp)>,
     /// Room for records; the first `ended_count` are in use. A record is made in place, because moving it is expensive.
     ended: Box<[(RequestId, RequestRecord)]>,
@@ -48,16 +51,32 @@ impl Ledger {
             target_tallies: TargetTallies::new(requests, workload),
             live,
             mailbox,
+            cancel: None,
             planned: Vec::with_capacity(MAX_ENTRIES_PER_TURN),
             ended: vec![place; MAX_ENTRIES_PER_TURN].into_boxed_slice(),
             ended_count: 0,
         }
     }
 
+    /// Sets the choice of arrivals that have separate books, and are in nothing else.
+    pub(crate) fn leaving_out(self, cancel: Option<Cancellation>) -> Ledger {
+        Ledger { cancel, ..self }
+    }
+
+    /// Returns true if this arrival is not measured. The warm-up is not measured anyway.
+    #[inline]
+    fn leaves_out(&self, index: u64, intended_start: Timestamp) -> bool {
+        self.cancel.is_some_and(|cancel| intended_start >= self.measured_from() && cancel.chooses(index))
+    }
+
     /// Records that an arrival was taken from the schedule. A call of [`Ledger::record`] must follow for each.
     #[inline]
-    pub(crate) fn plan(&mut self, request: RequestId, intended_start: Timestamp) {
-        self.planned.push((request, intended_start));
+    pub(crate) fn plan(&mut self, request: RequestId, arrival: Arrival) {
+        if self.leaves_out(arrival.index, arrival.intended_start) {
+            self.live.count_start();
+            return self.recorder.plan_chosen();
+        }
+        self.planned.push((request, arrival.intended_start));
         if self.planned.len() == MAX_ENTRIES_PER_TURN {
             self.write();
         }
@@ -87,7 +106,11 @@ impl Ledger {
             self.target_tallies.plan(request, intended_start);
             self.live.count_start();
         }
-        let ended = &self.ended[..std::mem::take(&mut self.ended_count)];
+        let ended = std::mem::take(&mut self.ended_count);
+        if self.cancel.is_some() {
+            return self.write_ended_but_chosen(ended);
+        }
+        let ended = &self.ended[..ended];
         if READS_AHEAD {
             self.recorder.prefetch(ended.iter().map(|(_, record)| record));
         }
@@ -98,8 +121,28 @@ impl Ledger {
         }
     }
 
+    /// Writes the records of this many ended requests, and only outcomes of arrivals that are left out.
+    #[cold]
+    fn write_ended_but_chosen(&mut self, count: usize) {
+        for place in 0..count {
+            let (request, record) = self.ended[place];
+            if self.leaves_out(record.index, record.intended_start) {
+                self.recorder.record_chosen(record.outcome);
+                self.live.count_end_of_chosen(&record);
+            } else {
+                self.recorder.record(&record);
+                self.target_tallies.record(request, &record);
+                self.live.count_end(&record);
+            }
+        }
+    }
+
     /// Records an arrival that was not issued before the end of the run.
     pub(crate) fn record_never_issued(&mut self, request: RequestId, record: &RequestRecord) {
+        if self.leaves_out(record.index, record.intended_start) {
+            self.recorder.plan_chosen();
+            return self.recorder.record_chosen(record.outcome);
+        }
         self.recorder.plan(record.intended_start);
         self.target_tallies.plan(request, record.intended_start);
         self.recorder.record(record);

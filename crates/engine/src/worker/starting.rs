@@ -135,7 +135,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 self.end_empty_session(&start, now)
             };
         };
-        self.ledger.plan(request, start.arrival.intended_start);
+        self.ledger.plan(request, start.arrival);
         let began = self.clock.since(now);
         let tag = self.in_flight.begin(Exchange {
             arrival: start.arrival,

@@ -89,7 +89,7 @@ fn one(seed: u64) {
     let mut plan = crate::support::plan(&format!("http://{}/api", server.addr()), random.model(seed));
     plan.workload.limits = random.limits();
     plan.threads = Some(1 + random.below(2) as u32);
-    plan.end_clock = if random.likely(0.5) { EndClock::Kernel } else { EndClock::User };
+    plan.precision.end_clock = if random.likely(0.5) { EndClock::Kernel } else { EndClock::User };
     let goes_away = random.likely(0.2);
     println!("seed {seed}, the server goes away: {goes_away}, {:?}", plan.workload);
     let (measured, truth) = if goes_away { run_while_it_goes_away(&plan, server) } else { run(&plan, server) };

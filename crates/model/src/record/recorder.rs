@@ -1,7 +1,7 @@
 //! Collects the records of one worker's share and makes a [`Snapshot`].
 
 use super::interval_recorder::IntervalRecorder;
-use super::{ByInterval, RequestRecord, Samples, SamplesOptions, SecondCounts, Snapshot, Tally, seconds};
+use super::{ByInterval, Outcome, RequestRecord, Samples, SamplesOptions, SecondCounts, Snapshot, Tally, seconds};
 use crate::arrival::{Arrival, ArrivalBlock, ScheduleHash};
 use crate::time::{Nanos, Timestamp};
 
@@ -41,6 +41,7 @@ impl Default for RecorderOptions {
 pub struct Recorder {
     options: RecorderOptions,
     warmup: Tally,
+    cancelled: Tally,
     seconds: Vec<SecondCounts>,
     /// Books and distributions of the whole run are the sum of the intervals.
     intervals: IntervalRecorder,
@@ -53,6 +54,7 @@ impl Recorder {
         Recorder {
             options,
             warmup: Tally::default(),
+            cancelled: Tally::default(),
             seconds: seconds::rows_for(options.expected_seconds),
             intervals: match options.per_second {
                 true => IntervalRecorder::new(options.expected_seconds, ROOM_FOR),
@@ -69,6 +71,17 @@ impl Recorder {
             return self.warmup.plan(1);
         }
         self.intervals.plan(intended_start);
+    }
+
+    /// Counts an arrival as planned that a [`Cancellation`](crate::cancellation::Cancellation) chose. It is in nothing
+    /// but a separate tally. [`Recorder::record_chosen`] must follow for each.
+    pub fn plan_chosen(&mut self) {
+        self.cancelled.plan(1);
+    }
+
+    /// Records the outcome of an arrival that a [`Cancellation`](crate::cancellation::Cancellation) chose.
+    pub fn record_chosen(&mut self, outcome: Outcome) {
+        self.cancelled.count(outcome);
     }
 
     /// Reads the buckets that [`Recorder::record`] will write for `records`, so that they are in the cache by then. A
@@ -133,6 +146,7 @@ impl Recorder {
         Snapshot {
             tally: whole.tally,
             warmup: self.warmup,
+            cancelled: self.cancelled,
             statuses: whole.statuses.to_map(),
             causes: whole.causes,
             metrics,

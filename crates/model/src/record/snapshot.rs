@@ -16,6 +16,9 @@ pub struct Snapshot {
     pub tally: Tally,
     /// Books of the warm-up, which is in nothing else here.
     pub warmup: Tally,
+    /// Books of the arrivals that a [`Cancellation`](crate::cancellation::Cancellation) chose, which are in nothing
+    /// else here. [`Tally::timed_out`] counts the requests that were cancelled.
+    pub cancelled: Tally,
     /// Answers by HTTP status. Answers without a status are in the tally only.
     pub statuses: BTreeMap<u16, u64>,
     /// Failures by cause.
@@ -50,6 +53,14 @@ impl Snapshot {
         &self.metrics[metric as usize]
     }
 
+    /// Returns the books of all arrivals, measured or not.
+    pub fn all_arrivals(&self) -> Tally {
+        let mut all = self.tally;
+        all.merge(&self.warmup);
+        all.merge(&self.cancelled);
+        all
+    }
+
     /// Returns the number of answers without a status.
     pub fn answers_without_status(&self) -> u64 {
         self.tally.responses.saturating_sub(self.statuses.values().sum())
@@ -68,6 +79,7 @@ impl Snapshot {
     pub fn merge(&mut self, other: &Snapshot) {
         self.tally.merge(&other.tally);
         self.warmup.merge(&other.warmup);
+        self.cancelled.merge(&other.cancelled);
         for (status, count) in &other.statuses {
             *self.statuses.entry(*status).or_default() += count;
         }

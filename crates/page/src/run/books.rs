@@ -17,7 +17,7 @@ pub(super) fn section(page: &RunPage<'_>) -> Section {
 fn content(page: &RunPage<'_>) -> Markup {
     let tally = &page.findings.tally;
     if tally.planned == 0 {
-        return html! { (none("No request was planned, so there is nothing to account for.")) (warmup(page)) };
+        return html! { (none("No request was planned, so there is nothing to account for.")) (not_measured(page)) };
     }
     let [planned, issued] = words::books(page.findings);
     html! {
@@ -28,14 +28,16 @@ fn content(page: &RunPage<'_>) -> Markup {
             caption: "Every request that was planned, and what became of it.",
             table: table(tally),
         }.markup())
-        (warmup(page))
+        (not_measured(page))
     }
 }
 
-fn warmup(page: &RunPage<'_>) -> Markup {
+/// Describes the arrivals that are load and nothing else.
+fn not_measured(page: &RunPage<'_>) -> Markup {
     let planned = page.run.snapshot.warmup.planned;
     html! {
         @if planned > 0 { p { "The warm-up had " (number::count(planned)) " more requests, which count nowhere on this page." } }
+        @if let Some(cancelled) = words::cancelled(page.run) { p { "Cancelled: " (cancelled) "." } }
     }
 }
 

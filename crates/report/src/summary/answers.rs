@@ -27,6 +27,7 @@ pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
         ("Statuses", statuses(run)),
         ("Replies", run.facts.messages().and_then(|books| unusual_replies(run, books))),
         ("Unanswered", unanswered),
+        ("Cancelled", cancelled(run)),
         ("Errors", errors(&run.snapshot.causes)),
     ];
     texts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
@@ -60,6 +61,20 @@ pub fn answer_shares(run: &Run, findings: &Findings) -> String {
         number::count(tally.responses),
         number::count(tally.planned)
     )
+}
+
+/// Formats the requests that were chosen to be cancelled: `48 of 50 chosen requests 1s after they were due, 2 had
+/// ended; no figure includes them`. `None` if the run cancelled none on purpose.
+pub fn cancelled(run: &Run) -> Option<String> {
+    let cancel = run.facts.offered.cancel?;
+    let chosen = &run.snapshot.cancelled;
+    let [cancelled, planned] = [chosen.timed_out, chosen.planned].map(number::count);
+    let after = number::round_time(cancel.after_ns);
+    let others = chosen.planned.saturating_sub(chosen.timed_out);
+    let others = if others == 0 { String::new() } else { format!(", {} had ended", number::count(others)) };
+    Some(format!(
+        "{cancelled} of {planned} chosen requests {after} after they were due{others}; no figure includes them"
+    ))
 }
 
 /// Returns the status as people write it: a number of HTTP, or a name of gRPC.

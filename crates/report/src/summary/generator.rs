@@ -9,7 +9,7 @@ use crate::number;
 /// Returns timing, threads, CPU time and lag. `None` if no sockets were used or no request was issued.
 pub fn generator(run: &Run, findings: &Findings) -> Option<LabelledText> {
     let generator = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets)?;
-    let issued = run.snapshot.tally.issued + run.snapshot.warmup.issued;
+    let issued = run.snapshot.all_arrivals().issued;
     if issued == 0 {
         return None;
     }

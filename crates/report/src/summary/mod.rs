@@ -46,7 +46,7 @@ mod time_spent;
 mod timeline;
 mod uncertainty;
 
-pub use answers::{answer_details, answer_shares, books, status_of, unanswered_outcomes};
+pub use answers::{answer_details, answer_shares, books, cancelled, status_of, unanswered_outcomes};
 pub use fidelity::{punctuality, settling, shadow};
 pub use generator::{generator, ticks};
 pub use headline::{decision, state_of_check};

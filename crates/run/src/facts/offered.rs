@@ -1,6 +1,7 @@
 //! The load that a run offered.
 
 use serde::{Deserialize, Serialize};
+use truetail_model::cancellation::Cancellation;
 use truetail_model::users::Users;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
@@ -62,6 +63,9 @@ pub struct OfferedLoad {
     /// True if the user wants to measure a service that only fails.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_errors: bool,
+    /// Requests that the users give up (`--cancel`); `None` if they give up none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<Cancellation>,
     /// Timeout of a request.
     pub timeout_ns: Option<u64>,
     /// Longest duration of the drain.
@@ -104,6 +108,7 @@ impl OfferedLoad {
             messages: None,
             grpc: None,
             allow_errors: false,
+            cancel: None,
             timeout_ns: limits.timeout.map(|timeout| timeout.0),
             drain_ns: limits.drain.0,
             warmup_ns: workload.warmup.0,

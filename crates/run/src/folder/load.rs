@@ -79,6 +79,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
+        cancelled: run_file.cancelled_tally.unwrap_or_default(),
         statuses: run_file.statuses.clone(),
         causes: run_file.causes.clone(),
         bytes_in: run_file.recorded.bytes_in,

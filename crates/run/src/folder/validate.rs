@@ -15,6 +15,7 @@ use crate::{GeneratorStats, KeptHeaders, LONGEST_PAUSES, TargetBooks};
 pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
     check_tally("tally", &run_file.tally)?;
     check_tally("warmup_tally", &run_file.warmup_tally)?;
+    run_file.cancelled_tally.iter().try_for_each(|tally| check_tally("cancelled_tally", tally))?;
     for metric in Metric::ALL {
         check_count(metric, run_file)?;
     }

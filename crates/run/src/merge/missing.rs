@@ -53,10 +53,11 @@ fn stripe_snapshot(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot
     recorder.finish(driver.schedule_hash())
 }
 
-/// Returns the offered workload. `None` if `run.json` lacks a part of it, such as recorded instants.
+/// Returns the offered workload. `None` if `run.json` lacks a part of it, such as recorded instants. Also `None` if
+/// requests were cancelled, because a missing stripe is counted in blocks, without its choice among them.
 fn workload_of(offered: &OfferedLoad, recording: Option<Trace>) -> Option<Workload> {
     let horizon = Horizon { duration: offered.duration_ns.map(Nanos), requests: offered.requests };
-    if horizon == Horizon::default() {
+    if horizon == Horizon::default() || offered.cancel.is_some() {
         return None;
     }
     let think_time = Nanos(offered.think_time_ns.unwrap_or(0));

@@ -155,9 +155,7 @@ impl Merger {
 
     /// Returns the arrivals, and the bytes of single answers, including `part`. Refuses more than one run can have.
     fn sizes_with(&self, part: &Run) -> Result<(u128, u128), MergeError> {
-        let tally = &part.snapshot.tally;
-        let warmup = &part.snapshot.warmup;
-        let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
+        let planned = self.planned + u128::from(part.snapshot.all_arrivals().planned);
         let bytes = self.sample_bytes + bytes_of_samples(&part.snapshot.samples);
         if self.whole.is_some() && planned > u128::from(MAX_ARRIVALS) {
             return Err(MergeError::TooMany { planned });
@@ -220,10 +218,10 @@ struct Identity {
 
 impl Identity {
     fn from_run(run: &Run) -> Identity {
-        let Snapshot { tally, warmup, schedule_hash, last_end, .. } = &run.snapshot;
+        let Snapshot { tally, schedule_hash, last_end, .. } = &run.snapshot;
         Identity {
             started_at_unix_ns: run.facts.started_at_unix_ns,
-            arrivals: tally.planned + warmup.planned,
+            arrivals: run.snapshot.all_arrivals().planned,
             schedule_hash: *schedule_hash,
             tally: *tally,
             last_end: *last_end,

@@ -1,6 +1,7 @@
 //! Comparison of the loads of two runs.
 
 use serde::Serialize;
+use truetail_model::cancellation::Cancellation;
 
 use crate::{Facts, Mix, OfferedLoad};
 
@@ -26,6 +27,7 @@ pub(super) fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, 
         .or_else(|| differ("scenario.connection_per_session", &x.connection_per_session, &y.connection_per_session))
         .or_else(|| differ("scenario.http2", &x.http2, &y.http2))
         .or_else(|| differ("scenario.timeout_ns", &x.timeout_ns, &y.timeout_ns))
+        .or_else(|| differ("scenario.cancel", &without_choice(x), &without_choice(y)))
         .or_else(|| differ("scenario.drain_ns", &x.drain_ns, &y.drain_ns))
         .or_else(|| differ("scenario.warmup_ns", &x.warmup_ns, &y.warmup_ns))
         .or_else(|| differ("scenario", &without_seed(x), &without_seed(y)))
@@ -39,9 +41,15 @@ fn stripe_differences(a: &Facts, b: &Facts) -> Option<(&'static str, String, Str
     differ("seed", &a.offered.seed, &b.offered.seed)
         .or_else(|| differ("scenario.mix.seed", &mix_seed(a), &mix_seed(b)))
         .or_else(|| differ("scenario.values_seed", &a.offered.values_seed, &b.offered.values_seed))
+        .or_else(|| differ("scenario.cancel", &a.offered.cancel, &b.offered.cancel))
         .or_else(|| differ("version", &a.version, &b.version))
         .or_else(|| differ("stripe.of", &x.of, &y.of))
         .or_else(|| differ("stripe.schedule", &x.schedule, &y.schedule))
+}
+
+/// Returns the cancellation without the seed of its choice.
+fn without_choice(offered: &OfferedLoad) -> Option<Cancellation> {
+    offered.cancel.map(|cancel| Cancellation { seed: 0, ..cancel })
 }
 
 fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
@@ -51,7 +59,7 @@ fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
 /// Returns everything that must be equal, for fields that [`difference`] does not name.
 fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
-    OfferedLoad { seed: None, values_seed: None, mix, ..offered.clone() }
+    OfferedLoad { seed: None, values_seed: None, cancel: without_choice(offered), mix, ..offered.clone() }
 }
 
 pub(super) fn differ<T: PartialEq + Serialize>(

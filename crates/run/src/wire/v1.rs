@@ -82,6 +82,10 @@ pub struct RunFile {
     pub tally: Tally,
     /// Tally of the warm-up, which no other field includes.
     pub warmup_tally: Tally,
+    /// Tally of the arrivals that `--cancel` chose, which no other field includes: `timed_out` counts the requests that
+    /// were cancelled. Omitted without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancelled_tally: Option<Tally>,
     /// Answers by HTTP status; empty in a protocol without a status. A gRPC call that failed counts as 1000 more than
     /// its status.
     pub statuses: BTreeMap<u16, u64>,
@@ -319,6 +323,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         shards: facts.shards.clone(),
         tally: snapshot.tally,
         warmup_tally: snapshot.warmup,
+        cancelled_tally: Some(snapshot.cancelled).filter(|tally| *tally != Tally::default()),
         statuses: snapshot.statuses.clone(),
         by_target: facts.by_target.clone(),
         targets: findings.targets.clone(),

@@ -13,7 +13,7 @@ use crate::streams::{run_with_streams, with_llm};
 use crate::support::{assert_same_histogram, assert_same_samples, findings, run, saved, saved_with, slow, steady};
 use serde_json::Value;
 use truetail_model::arrival::ScheduleHash;
-use truetail_model::record::{Metric, Recorder, RecorderOptions, SamplesOptions};
+use truetail_model::record::{Metric, Recorder, RecorderOptions, SamplesOptions, Tally};
 use truetail_model::time::Nanos;
 use truetail_run::wire::{self, v1};
 use truetail_run::{
@@ -27,7 +27,9 @@ fn example() -> Run {
         samples: SamplesOptions { capacity: 500, slowest: 50 },
         ..RecorderOptions::default()
     };
-    run(options, &steady(3))
+    let mut run = run(options, &steady(3));
+    run.snapshot.cancelled = Tally { planned: 150, issued: 150, responses: 2, timed_out: 148, ..Tally::default() };
+    run
 }
 
 /// Returns a long run, whose intervals have several seconds.

@@ -1,5 +1,6 @@
 //! Facts with every field in use.
 
+use truetail_model::cancellation::Cancellation;
 use truetail_model::record::{Cause, Snapshot};
 use truetail_model::time::Nanos;
 use truetail_model::trace::TraceFormat;
@@ -205,6 +206,7 @@ pub fn offered() -> OfferedLoad {
             message_gap_ns: Some(10_000_000),
         }),
         allow_errors: false,
+        cancel: Some(Cancellation { share: 0.05, after_ns: 1_000_000_000, seed: 1 }),
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,
         warmup_ns: 0,
