@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use truetail_engine::callable::{CallPlan, WaitStrategy, bench_here};
+use pyo3::types::PyTuple;
+use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
+use truetail_engine::callable::{CallPlan, CallWorker, WaitStrategy, bench_here};
 use truetail_engine::{Control, RunOutput};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_report::{RunProgress, Style, number, progress_text};
@@ -15,7 +18,9 @@ use truetail_run::{OfferedLoad, Run, RunSource};
 use truetail_stream::ItemStreams;
 
 use crate::arguments::{choice, count, positive_time, value_error, whole_number};
-use crate::calls::{CallFailures, FailureLog, PythonFunction};
+use crate::calls::{CallArguments, CallFailures, FailureLog, PythonFunction, is_awaitable};
+use crate::gate;
+use crate::labels::{LabelFinding, Labels};
 use crate::load::{LoadArguments, OptionalArg, limits};
 use crate::pump::Pump;
 use crate::result::RunResult;
@@ -27,6 +32,8 @@ pub struct Bench {
     control: Control,
     /// Streams of an asynchronous generator.
     streams: Option<ItemStreams>,
+    gates: Vec<Gate>,
+    labels: Option<Arc<Labels>>,
     stop_requested: AtomicBool,
     created: Instant,
 }
@@ -35,7 +42,7 @@ pub struct Bench {
 impl Bench {
     #[new]
     #[pyo3(signature = (*, kind, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
-                        session_length, workers, waiting, in_flight, timeout, drain, max_failures, stall))]
+                        session_length, workers, waiting, in_flight, timeout, drain, max_failures, stall, slo, fail_if, label))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         kind: &str,
@@ -56,7 +63,11 @@ impl Bench {
         drain: Bound<'py, PyAny>,
         max_failures: OptionalArg<'py>,
         stall: OptionalArg<'py>,
+        slo: Vec<String>,
+        fail_if: Vec<String>,
+        label: Option<Py<PyAny>>,
     ) -> PyResult<Bench> {
+        let gates = gate::gates(&slo, &fail_if)?;
         let load = LoadArguments {
             rate,
             duration,
@@ -71,37 +82,62 @@ impl Bench {
             usual_duration: Nanos::from_secs(60),
         };
         let kind = CallableKind::named(kind)?;
-        let how = CallArguments { kind, workers, waiting: waiting.to_owned(), in_flight, timeout, drain, max_failures };
+        let how = Limitations { kind, workers, waiting: waiting.to_owned(), in_flight, timeout, drain, max_failures };
         let plan = how.plan(&load)?;
         let streams = kind.streams(stall.as_ref(), &plan)?;
+        refuse_undecidable(&plan, kind, &gates)?;
+        if label.is_some() && kind == CallableKind::Generator {
+            return Err(value_error("label", "it is about the value that fn returns; an async generator returns none"));
+        }
+        let labels = label.map(|label| Arc::new(Labels::new(label, Timestamp(plan.workload.warmup.0))));
         let stop_requested = AtomicBool::new(false);
-        Ok(Bench { plan, control: Control::new(), streams, stop_requested, created: Instant::now() })
+        Ok(Bench { plan, control: Control::new(), streams, gates, labels, stop_requested, created: Instant::now() })
     }
 
-    /// Calls `function` on this thread, and with more workers also on others. Returns the result, and the exception
-    /// that ended the run early, if any.
+    /// Calls `function` on this thread, and with more workers also on others. Each first calls `setup`, and passes its
+    /// value and a row to each call. Returns the result, and the exception that ended the run early, if any.
     fn call(
         &self,
         py: Python<'_>,
         function: Py<PyAny>,
         name: Option<String>,
+        setup: Option<Py<PyAny>>,
+        rows: Option<Py<PyTuple>>,
     ) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let failures = CallFailures::default();
         let failures = &failures;
         let control = &self.control;
         let function = &function;
-        let worker = || PythonFunction { function, failures, control, fresh: true };
+        let rows = rows.as_ref();
+        let setup = setup.as_ref();
+        let worker = |py: Python<'_>| {
+            let state = setup.map(|setup| set_up(setup.bind(py))).transpose();
+            let state = state.unwrap_or_else(|error| {
+                failures.refuse_setup(error, control);
+                None
+            });
+            let arguments = CallArguments { state, rows };
+            PythonFunction { function, arguments, labels: self.labels.as_deref(), failures, control, fresh: true }
+        };
         let measured = py.detach(|| {
             // The thread stays attached to the interpreter during the run, so that its thread state, such as a
             // `threading.local`, is kept between calls.
-            bench_here(&self.plan, control, |caller| Python::attach(|py| py.detach(|| caller.run(worker()))))
+            let work = |py: Python<'_>, caller: CallWorker<'_>| {
+                let function = worker(py);
+                py.detach(|| caller.run(function))
+            };
+            bench_here(&self.plan, control, |caller| Python::attach(|py| work(py, caller)))
         });
-        self.finish_run(py, measured, self.plan.offered(), name, failures.take())
+        let mut failures = failures.take();
+        match failures.not_set_up.take() {
+            Some(error) => Err(error),
+            None => self.finish_run(py, measured, self.plan.offered(), name, failures),
+        }
     }
 
     /// Starts to pass calls to the event loop of this thread.
     fn pump(&self, name: Option<String>) -> PyResult<Pump> {
-        Pump::start(self.plan.clone(), self.control.clone(), name, self.streams.clone())
+        Pump::start(self.plan.clone(), self.control.clone(), name, self.streams.clone(), self.labels.clone())
     }
 
     /// Returns the result of a finished run, and the exception that ended it early, if any.
@@ -163,7 +199,9 @@ impl Bench {
         run.facts.stream = self.streams.as_ref().map(ItemStreams::facts);
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes = self.notes(py, &run, &failures);
-        Ok((RunResult::new(py, run, failures.exceptions), failures.ended_by))
+        let labels = self.labels.as_ref().map(|labels| labels.findings()).unwrap_or_default();
+        run.facts.notes.extend(labels_note(&labels));
+        Ok((RunResult::new(py, run, failures.exceptions).judged(&self.gates).with_labels(labels), failures.ended_by))
     }
 
     fn notes(&self, py: Python<'_>, run: &Run, failures: &FailureLog) -> Vec<String> {
@@ -180,9 +218,47 @@ impl Bench {
     }
 }
 
+/// Calls `setup`.
+fn set_up(setup: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let value = setup.call0()?;
+    if !is_awaitable(&value) {
+        return Ok(value.unbind());
+    }
+    // Python warns about a coroutine that is dropped without being awaited or closed.
+    let _ = value.call_method0("close");
+    let problem = "setup: it returned an awaitable, and fn is no async function, so nothing would await it";
+    Err(PyTypeError::new_err(problem))
+}
+
+/// Rejects gates that a callable can never decide.
+fn refuse_undecidable(plan: &CallPlan, kind: CallableKind, gates: &[Gate]) -> PyResult<()> {
+    let has_streams = kind == CallableKind::Generator;
+    let problem = |gate: &Gate| match () {
+        () if gate.is_about_streams() && !has_streams => {
+            Some("is about the items of an async generator; fn yields none")
+        }
+        () if gate.is_about_llm() || gate.is_about_sessions() || gate.is_about_checks() || gate.is_about_events() => {
+            Some("is about something that a callable does not have; it may be about times, failures and throughput")
+        }
+        () => None,
+    };
+    gate::refuse_first(gates, |gate| problem(gate).map(|problem| format!("'{gate}' {problem}")))?;
+    let reading = if has_streams { ReadingMode::Streams } else { ReadingMode::Whole };
+    gate::refuse_undecidable(&PlannedRun::new(&plan.workload, &plan.offered(), false, reading), gates, "requests")
+}
+
+fn calls(n: u64) -> String {
+    if n == 1 { "1 call".to_owned() } else { format!("{} calls", number::count(n)) }
+}
+
+/// Returns `labels: filled (300 calls), rejected (1 call)`; `None` without labels.
+fn labels_note(labels: &BTreeMap<String, LabelFinding>) -> Option<String> {
+    let each: Vec<_> = labels.iter().map(|(label, found)| format!("{label} ({})", calls(found.calls))).collect();
+    (!each.is_empty()).then(|| format!("labels: {}", each.join(", ")))
+}
+
 /// Returns `the callable raised ValueError (3 calls), KeyError (1 call); first: ValueError: bad price`.
 fn exceptions_note(by_type: &BTreeMap<String, u64>, first: &str) -> String {
-    let calls = |n: u64| if n == 1 { "1 call".to_owned() } else { format!("{} calls", number::count(n)) };
     let kinds: Vec<_> = by_type.iter().map(|(name, n)| format!("{name} ({})", calls(*n))).collect();
     format!("the callable raised {}; first: {first}", kinds.join(", "))
 }
@@ -228,7 +304,7 @@ impl CallableKind {
 }
 
 /// The arguments of a callable that are not part of its load.
-struct CallArguments<'py> {
+struct Limitations<'py> {
     kind: CallableKind,
     workers: OptionalArg<'py>,
     waiting: String,
@@ -238,7 +314,7 @@ struct CallArguments<'py> {
     max_failures: OptionalArg<'py>,
 }
 
-impl CallArguments<'_> {
+impl Limitations<'_> {
     fn plan(&self, load: &LoadArguments<'_>) -> PyResult<CallPlan> {
         self.refuse_contradictions()?;
         let limits = limits(("in_flight", &self.in_flight), false, &self.timeout, &self.drain)?;

@@ -5,9 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use truetail_engine::Control;
 use truetail_engine::callable::{Call, CallOutcome, Callable};
 use truetail_model::record::{Cause, Outcome};
+
+use crate::labels::Labels;
 
 /// Collects the failures of a run's calls from all threads.
 #[derive(Default)]
@@ -28,9 +31,17 @@ pub struct FailureLog {
     pub exceptions: CallExceptions,
     /// Reason for an early end that is not a failure of the callable: Ctrl-C, an exit, or an unsuitable function.
     pub ended_by: Option<Py<PyAny>>,
+    /// The first exception of `setup`. Nothing was measured.
+    pub not_set_up: Option<PyErr>,
 }
 
 impl CallFailures {
+    /// Ends the run before its first call, because `setup` raised `error`.
+    pub(crate) fn refuse_setup(&self, error: PyErr, control: &Control) {
+        self.lock().not_set_up.get_or_insert(error);
+        control.stop_now();
+    }
+
     pub(crate) fn count(&self, py: Python<'_>, error: PyErr) {
         // Convert the error before the lock is taken, because this may run Python code.
         let name = type_name(&error.get_type(py));
@@ -70,9 +81,37 @@ fn type_name(class: &Bound<'_, pyo3::types::PyType>) -> String {
     }
 }
 
+/// The arguments of each call.
+pub(crate) struct CallArguments<'a> {
+    /// The value that `setup` returned on this thread.
+    pub state: Option<Py<PyAny>>,
+    /// The rows, which the calls use in turn.
+    pub rows: Option<&'a Py<PyTuple>>,
+}
+
+impl CallArguments<'_> {
+    fn of<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyTuple>> {
+        let row = self.rows.map(|rows| {
+            let rows = rows.bind(py);
+            rows.get_item((number % rows.len() as u64) as usize)
+        });
+        let state = self.state.as_ref().map(|state| state.bind(py).clone());
+        PyTuple::new(py, state.into_iter().chain(row.transpose()?).collect::<Vec<_>>())
+    }
+
+    fn call<'py>(&self, function: &Bound<'py, PyAny>, number: u64) -> PyResult<Bound<'py, PyAny>> {
+        if self.state.is_none() && self.rows.is_none() {
+            return function.call0();
+        }
+        function.call1(self.of(function.py(), number)?)
+    }
+}
+
 /// A Python function that one thread calls. The interpreter's lock is free between calls.
 pub(crate) struct PythonFunction<'a> {
     pub function: &'a Py<PyAny>,
+    pub arguments: CallArguments<'a>,
+    pub labels: Option<&'a Labels>,
     pub failures: &'a CallFailures,
     pub control: &'a Control,
     /// True before the first call.
@@ -108,9 +147,9 @@ impl Callable for PythonFunction<'_> {
     fn call(&mut self, call: &mut Call) -> Answer {
         Python::attach(|py| {
             call.begin();
-            let answer = match self.function.bind(py).call0() {
+            let answer = match self.arguments.call(self.function.bind(py), call.arrival().index) {
                 Ok(value) if self.fresh && is_awaitable(&value) => self.refuse(&value),
-                Ok(_) => Answer::Returned,
+                Ok(value) => self.labelled(&value, call),
                 Err(error) => self.failed(py, error),
             };
             self.fresh = false;
@@ -125,6 +164,15 @@ impl Callable for PythonFunction<'_> {
 }
 
 impl PythonFunction<'_> {
+    fn labelled(&self, value: &Bound<'_, PyAny>, call: &mut Call) -> Answer {
+        let Some(labels) = self.labels else { return Answer::Returned };
+        let response_time = call.end();
+        match labels.record(value, call.arrival(), response_time) {
+            Ok(()) => Answer::Returned,
+            Err(error) => self.failed(value.py(), error),
+        }
+    }
+
     fn failed(&self, py: Python<'_>, error: PyErr) -> Answer {
         if error.is_instance_of::<PyException>(py) {
             self.failures.count(py, error);
@@ -151,6 +199,6 @@ impl PythonFunction<'_> {
     }
 }
 
-fn is_awaitable(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_awaitable(value: &Bound<'_, PyAny>) -> bool {
     value.hasattr("__await__").unwrap_or(false)
 }

@@ -183,5 +183,5 @@ fn refuse_undecidable(plan: &Plan, gates: &[Gate], name: &str) -> PyResult<()> {
     let offered = plan.offered();
     let planned = PlannedRun::new(&plan.workload, &offered, false, ReadingMode::Whole).with_unknown_shares();
     let planned = PlannedRun { flows: vec![name.to_owned()], asks_again: true, ..planned };
-    gate::refuse_undecidable(&planned, gates)
+    gate::refuse_undecidable(&planned, gates, "sessions")
 }

@@ -8,6 +8,8 @@ use truetail_analysis::gates as analysis;
 use truetail_run::{GateFinding, GateState};
 
 use crate::arguments::value_error;
+use crate::json::{Reduced, reduced};
+use crate::spelling::in_python_with;
 
 /// Parses each text, such as the gates of `fail_if`.
 pub(crate) fn parsed<T: FromStr<Err: Display>>(name: &str, texts: &[String]) -> PyResult<Vec<T>> {
@@ -21,9 +23,21 @@ pub(crate) fn gates(slo: &[String], fail_if: &[String]) -> PyResult<Vec<analysis
     Ok(must_hold.chain(conditions).collect())
 }
 
-/// Rejects the first gate that a run can never decide.
-pub(crate) fn refuse_undecidable(planned: &analysis::PlannedRun<'_>, gates: &[analysis::Gate]) -> PyResult<()> {
-    match gates.iter().find_map(|gate| Some((gate, planned.objection(gate)?))) {
+/// Rejects the first gate that a run can never decide. `requests` is the argument that limits the number of arrivals.
+pub(crate) fn refuse_undecidable(
+    planned: &analysis::PlannedRun<'_>,
+    gates: &[analysis::Gate],
+    requests: &str,
+) -> PyResult<()> {
+    refuse_first(gates, |gate| planned.objection(gate).map(|objection| in_python_with(&objection, requests)))
+}
+
+/// Rejects the first gate with an objection.
+pub(crate) fn refuse_first(
+    gates: &[analysis::Gate],
+    objection: impl Fn(&analysis::Gate) -> Option<String>,
+) -> PyResult<()> {
+    match gates.iter().find_map(|gate| Some((gate, objection(gate)?))) {
         Some((gate, objection)) => Err(value_error(if gate.must_hold() { "slo" } else { "fail_if" }, objection)),
         None => Ok(()),
     }
@@ -78,6 +92,11 @@ impl Gate {
     #[getter]
     fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// Returns what pickle makes the same value of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced(py, "Gate", &self.0)
     }
 
     fn __repr__(&self) -> String {

@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 
+use crate::json::{Reduced, reduced};
+
 /// The used buckets of an HdrHistogram with three significant digits, ascending. A bucket has a lowest and a highest
 /// value in nanoseconds, and a count.
 #[pyclass(module = "truetail", frozen)]
@@ -11,7 +13,12 @@ pub struct Histogram {
 
 impl Histogram {
     pub fn of(histogram: &truetail_model::record::Histogram) -> Histogram {
-        Histogram { buckets: histogram.buckets().map(|(low, high, count)| (low.0, high.0, count)).collect() }
+        Histogram::new(histogram.buckets().map(|(low, high, count)| (low.0, high.0, count)).collect())
+    }
+
+    /// Returns the histogram with these buckets: lowest value, highest value and count, ascending.
+    pub fn new(buckets: Vec<(u64, u64, u64)>) -> Histogram {
+        Histogram { buckets }
     }
 }
 
@@ -37,6 +44,11 @@ impl Histogram {
 
     fn __len__(&self) -> usize {
         self.buckets.len()
+    }
+
+    /// Returns what pickle makes the same value of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced(py, "Histogram", &self.buckets)
     }
 
     fn __repr__(&self) -> String {

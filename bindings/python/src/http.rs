@@ -154,7 +154,7 @@ impl HttpRun {
 /// Rejects gates that this load can never decide.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool, reading: ReadingMode) -> PyResult<()> {
     let planned = PlannedRun::new(&plan.workload, &plan.offered(), has_checks, reading);
-    gate::refuse_undecidable(&planned, gates)
+    gate::refuse_undecidable(&planned, gates, "requests")
 }
 
 /// Adds the checks to the plan; `None` without checks.

@@ -3,13 +3,13 @@
 //! | module | content |
 //! |---|---|
 //! | `arguments`, `load`, `spelling` | conversion of Python values, with errors that name the argument |
-//! | `bench`, `calls` | callables: functions on threads that take the interpreter's lock for each call |
+//! | `bench`, `calls`, `labels` | callables: functions on threads that take the interpreter's lock for each call |
 //! | `pump` | callables: coroutines, passed to the caller's event loop |
 //! | `http`, `request`, `channel` | a run over real sockets, its requests, and its messages or gRPC calls |
 //! | `flow`, `guide` | sessions that follow a coroutine function, over real sockets |
 //! | `watched` | a run over real sockets that Ctrl-C ends |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
-//! | `result`, `verdict`, `gate`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
+//! | `result`, `verdict`, `gate`, `quantile`, `histogram`, `samples`, `html`, `json`, `part` | results |
 //! | `command` | the command line |
 
 #![warn(unreachable_pub)]
@@ -26,7 +26,9 @@ mod histogram;
 mod html;
 mod http;
 mod json;
+mod labels;
 mod load;
+mod part;
 mod pump;
 mod quantile;
 mod request;
@@ -60,13 +62,15 @@ mod _native {
     #[pymodule_export]
     use crate::http::HttpRun;
     #[pymodule_export]
+    use crate::part::part;
+    #[pymodule_export]
     use crate::pump::{AsyncCall, Pump};
     #[pymodule_export]
     use crate::quantile::Quantile;
     #[pymodule_export]
     use crate::result::RunResult;
     #[pymodule_export]
-    use crate::saved::load;
+    use crate::saved::{load, restored};
     #[pymodule_export]
     use crate::server::Server;
     #[pymodule_export]

@@ -17,6 +17,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_stream::ItemStreams;
 
 use crate::calls::{CallFailures, FailureLog};
+use crate::labels::Labels;
 
 /// Due calls that the event loop has not taken.
 type Queue = Arc<Mutex<Vec<CallHandle>>>;
@@ -34,16 +35,19 @@ pub struct Pump {
     timeout: Option<Nanos>,
     name: Option<String>,
     streams: Option<ItemStreams>,
+    labels: Option<Arc<Labels>>,
     thread: Mutex<Option<JoinHandle<RunOutput>>>,
 }
 
 impl Pump {
-    /// Starts the thread. `streams` is present if the calls are of an asynchronous generator.
-    pub fn start(
+    /// Starts the thread. `streams` is present if the calls are of an asynchronous generator, and `labels` if their
+    /// answers have labels.
+    pub(crate) fn start(
         plan: CallPlan,
         control: Control,
         name: Option<String>,
         streams: Option<ItemStreams>,
+        labels: Option<Arc<Labels>>,
     ) -> PyResult<Pump> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
@@ -54,7 +58,7 @@ impl Pump {
         let pump = move || bench_launched(&plan, &control, launcher);
         let thread = thread::Builder::new().name("truetail-pump".to_owned()).spawn(pump)?;
         let failures = Arc::default();
-        Ok(Pump { wake, queue, failures, timeout, name, streams, thread: Mutex::new(Some(thread)) })
+        Ok(Pump { wake, queue, failures, timeout, name, streams, labels, thread: Mutex::new(Some(thread)) })
     }
 
     /// Waits for the end of the run. Returns the measured run, its name and its failures.
@@ -84,10 +88,12 @@ impl Pump {
     fn due(&self) -> PyResult<(Vec<AsyncCall>, bool)> {
         let over = self.drain_wakeups()?;
         let due = std::mem::take(&mut *lock(&self.queue));
-        let call = |ticket| AsyncCall {
+        let call = |ticket: CallHandle| AsyncCall {
+            number: ticket.arrival().index,
             ticket: Mutex::new(Some(ticket)),
             failures: Arc::clone(&self.failures),
             streams: self.streams.clone(),
+            labels: self.labels.clone(),
         };
         Ok((due.into_iter().map(call).collect(), over))
     }
@@ -144,13 +150,21 @@ impl CallLauncher for Launcher {
 /// A call of a coroutine function or an asynchronous generator. Only its first reported outcome counts.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct AsyncCall {
+    number: u64,
     ticket: Mutex<Option<CallHandle>>,
     failures: Arc<CallFailures>,
     streams: Option<ItemStreams>,
+    labels: Option<Arc<Labels>>,
 }
 
 #[pymethods]
 impl AsyncCall {
+    /// Place of the call among all of the load, from 0.
+    #[getter]
+    fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Notes that the coroutine takes its first step.
     fn begin(&self) {
         if let Some(ticket) = &mut *lock(&self.ticket) {
@@ -162,6 +176,15 @@ impl AsyncCall {
     fn item(&self, had_to_wait: bool) {
         if let (Some(ticket), Some(streams)) = (&*lock(&self.ticket), &self.streams) {
             streams.record_item(ticket.arrival(), ticket.now(), had_to_wait);
+        }
+    }
+
+    /// Notes that the call has its answer, and labels that.
+    fn labelled(&self, answer: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ended = lock(&self.ticket).as_mut().map(|ticket| (ticket.arrival(), ticket.mark_end()));
+        match (&self.labels, ended) {
+            (Some(labels), Some((arrival, response_time))) => labels.record(answer, arrival, response_time),
+            (None, _) | (_, None) => Ok(()),
         }
     }
 

@@ -3,6 +3,8 @@
 use pyo3::prelude::*;
 use truetail_report::number;
 
+use crate::json::{Reduced, reduced};
+
 /// Converts nanoseconds to seconds.
 pub(crate) fn seconds(ns: u64) -> f64 {
     truetail_model::time::Nanos(ns).as_secs_f64()
@@ -85,6 +87,11 @@ impl Quantile {
     #[getter]
     fn unresolved(&self) -> bool {
         self.0.unresolved
+    }
+
+    /// Returns what pickle makes the same value of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced(py, "Quantile", &self.0)
     }
 
     fn __repr__(&self) -> String {

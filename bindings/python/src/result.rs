@@ -6,18 +6,21 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyFileExistsError, PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use truetail_analysis::NamedStreamTime;
 use truetail_model::record::Metric;
 use truetail_report::{Style, SummaryOptions, number, summary};
 use truetail_run::folder::{self, SaveError};
 use truetail_run::wire::v1::run_file;
-use truetail_run::{Findings, Run};
+use truetail_run::{Findings, Run, RunSource, StreamFacts, StreamTime};
 
-use crate::arguments::{choice, quantile};
+use crate::arguments::{choice, quantile, value_error};
 use crate::calls::CallExceptions;
 use crate::gate::Gate;
 use crate::histogram::Histogram;
 use crate::html::html;
 use crate::json::to_python;
+use crate::labels::LabelFinding;
 use crate::quantile::Quantile;
 use crate::samples;
 use crate::verdict::Verdict;
@@ -28,6 +31,7 @@ pub struct RunResult {
     run: Run,
     findings: Findings,
     exceptions: CallExceptions,
+    labels: BTreeMap<String, LabelFinding>,
     lacking: Vec<String>,
 }
 
@@ -35,12 +39,16 @@ impl RunResult {
     /// Computes the findings of a run.
     pub fn new(py: Python<'_>, run: Run, exceptions: CallExceptions) -> RunResult {
         let findings = py.detach(|| truetail_analysis::findings(&run));
-        RunResult { run, findings, exceptions, lacking: Vec::new() }
+        RunResult { run, findings, exceptions, labels: BTreeMap::new(), lacking: Vec::new() }
     }
 
     pub fn judged(mut self, gates: &[truetail_analysis::gates::Gate]) -> RunResult {
         self.findings.gates = truetail_analysis::gates::judge_all(gates, &self.run, &self.findings);
         self
+    }
+
+    pub(crate) fn with_labels(self, labels: BTreeMap<String, LabelFinding>) -> RunResult {
+        RunResult { labels, ..self }
     }
 
     /// Adds the parts of a saved run that could not be read.
@@ -50,13 +58,49 @@ impl RunResult {
 
     fn at(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Quantile> {
         let q = quantile(q)?;
-        let metric = metric_of(metric)?;
-        Ok(Quantile(py.detach(|| truetail_analysis::quantile(&self.run, metric, q))))
+        let found = match named_time(metric)? {
+            NamedTime::OfRequests(metric) => py.detach(|| truetail_analysis::quantile(&self.run, metric, q)),
+            NamedTime::OfStreams(time) => time.quantile(self.streams_with(time, metric)?, q),
+        };
+        Ok(Quantile(found))
+    }
+
+    /// Returns the streams, if they have this time.
+    fn streams_with(&self, time: NamedStreamTime, name: &str) -> PyResult<&StreamFacts> {
+        let lacks = |remedy: &str| value_error("metric", format!("this run has no '{name}'; {remedy}"));
+        let streams = self.run.facts.stream.as_ref();
+        let is_callable = self.run.facts.source == RunSource::Callable;
+        match streams {
+            _ if time.is_of_llm() && streams.is_none_or(|streams| streams.llm.is_none()) => {
+                Err(lacks("it is about answers of a language model: truetail.run(..., llm='openai-chat')"))
+            }
+            None if is_callable => Err(lacks("only the items of an 'async def' function that yields have times")),
+            None => Err(lacks("answers have it that are read as streams: truetail.run(..., stream='sse')")),
+            Some(streams) if time.known() == StreamTime::PushDelay && streams.stamps.is_none() => Err(lacks(
+                "it is about pushes with the sender's time: truetail.run(..., subscribe=FILE, stamp='json:/ts')",
+            )),
+            Some(streams) => Ok(streams),
+        }
+    }
+
+    /// Returns the run as text, with all that is saved of it.
+    fn packed(&self, py: Python<'_>) -> PyResult<String> {
+        let packed = py.detach(|| folder::pack(&self.run, &self.findings, "pickled", usize::MAX));
+        Ok(packed?.0)
     }
 }
 
-fn metric_of(name: &str) -> PyResult<Metric> {
-    choice("metric", name, &Metric::ALL.map(|metric| (metric.name(), metric)))
+/// A time that `quantile` and `hist` know by name.
+#[derive(Clone, Copy)]
+enum NamedTime {
+    OfRequests(Metric),
+    OfStreams(NamedStreamTime),
+}
+
+fn named_time(name: &str) -> PyResult<NamedTime> {
+    let of_requests = Metric::ALL.into_iter().map(|metric| (metric.name(), NamedTime::OfRequests(metric)));
+    let of_streams = NamedStreamTime::all().map(|(name, time)| (name, NamedTime::OfStreams(time)));
+    choice("metric", name, &of_requests.chain(of_streams).collect::<Vec<_>>())
 }
 
 #[pymethods]
@@ -162,6 +206,12 @@ impl RunResult {
         self.exceptions.first.as_ref().map(|first| first.bind(py).clone())
     }
 
+    /// Measured answers by the label that `label` gave them: their number, and response times in seconds.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.labels)
+    }
+
     /// The verdict on the figures, with reasons if they cannot be trusted.
     #[getter]
     fn verdict(&self) -> Verdict {
@@ -227,10 +277,16 @@ impl RunResult {
         )
     }
 
-    /// The distribution of `metric` by bucket. The distribution of `response_time` holds only answered arrivals.
+    /// The distribution of `metric` by bucket. That of `response_time` holds only answered arrivals, and that of a time
+    /// of streams only values that came.
     #[pyo3(signature = (metric = "response_time"))]
     fn hist(&self, metric: &str) -> PyResult<Histogram> {
-        Ok(Histogram::of(self.run.snapshot.metric(metric_of(metric)?)))
+        Ok(match named_time(metric)? {
+            NamedTime::OfRequests(metric) => Histogram::of(self.run.snapshot.metric(metric)),
+            NamedTime::OfStreams(time) => {
+                Histogram::of(&self.streams_with(time, metric)?.times.get(time.known()).to_histogram())
+            }
+        })
     }
 
     /// Single arrivals by intended start, as a structured array: all if they fit, otherwise one in `one_in`.
@@ -268,6 +324,25 @@ impl RunResult {
             folder::save_page(&path, &truetail_page::run_page(&page))
         };
         py.detach(save).map_err(|error| save_error(&error))
+    }
+
+    /// Returns itself, because it never changes.
+    fn __copy__(slf: Py<RunResult>) -> Py<RunResult> {
+        slf
+    }
+
+    /// Returns itself, because it never changes.
+    fn __deepcopy__(slf: Py<RunResult>, _memo: &Bound<'_, PyAny>) -> Py<RunResult> {
+        slf
+    }
+
+    /// Returns a function that makes the same result in another process, and its arguments.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let pickled = py.import("truetail._pickled")?;
+        let first = self.first_exception(py).map(|first| pickled.call_method1("portable", (first,))).transpose()?;
+        let labels = serde_json::to_string(&self.labels).expect("every label has a JSON form");
+        let state = (self.packed(py)?, self.exceptions(), first, labels, self.lacking());
+        Ok((pickled.getattr("restored")?, state.into_pyobject(py)?))
     }
 
     fn _repr_html_(&self) -> String {

@@ -9,6 +9,8 @@ const NAMES: [(&str, &str); 6] = [
     ("http2", "http2=True"),
     ("insecure", "insecure=True"),
 ];
+/// Options whose argument in Python is a list.
+const LISTS: [&str; 3] = ["check", "fail-if", "slo"];
 /// Values that are told from words of the sentence by their names only.
 const VALUES: [&str; 9] = ["none", "line", "fix", "order", "ping", "sse", "chunks", "openai-chat", "-"];
 
@@ -28,11 +30,25 @@ pub(crate) fn in_python(message: &str) -> String {
         rest = if is_quoted { after.split_once('\'').map_or(after, |(_, after)| after) } else { after };
         text.push_str(&argument(name));
         if let Some((value, after)) = rest.strip_prefix(' ').and_then(value).filter(|_| !is_quoted) {
-            text.push_str(&format!("='{value}'"));
+            let is_list = LISTS.contains(&name);
+            text.push_str(&if is_list { format!("=['{value}']") } else { format!("='{value}'") });
             rest = after;
         }
     }
     text + rest
+}
+
+/// Returns the message as [`in_python`] does, with `-n 50` as `requests=50` or `sessions=50`, and `-d 5s` as
+/// `duration='5s'`.
+pub(crate) fn in_python_with(message: &str, requests: &str) -> String {
+    let mut text = in_python(message);
+    for (option, name, quote) in [(" -n ", requests, ""), (" -d ", "duration", "'")] {
+        if let Some((before, after)) = text.split_once(option) {
+            let (value, rest) = after.split_at(after.find([' ', ',']).unwrap_or(after.len()));
+            text = format!("{before} {name}={quote}{value}{quote}{rest}");
+        }
+    }
+    text
 }
 
 /// Returns the place of the next option: two dashes at the beginning of a word, and a letter.

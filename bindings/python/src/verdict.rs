@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 
+use crate::json::{Reduced, reduced};
+
 /// The worst state among the reasons, and the reasons.
 #[pyclass(module = "truetail", frozen)]
 pub struct Verdict(pub truetail_run::Verdict);
@@ -26,6 +28,11 @@ impl Verdict {
         self.0.reasons.iter().cloned().map(Reason).collect()
     }
 
+    /// Returns what pickle makes the same value of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced(py, "Verdict", &self.0)
+    }
+
     fn __repr__(&self) -> String {
         let codes: Vec<_> = self.0.reasons.iter().map(|reason| reason.code.as_str()).collect();
         let because = if codes.is_empty() { String::new() } else { format!(": {}", codes.join(", ")) };
@@ -35,7 +42,7 @@ impl Verdict {
 
 /// A reason against a run, with the numbers that triggered it.
 #[pyclass(module = "truetail", frozen)]
-pub struct Reason(truetail_run::Reason);
+pub struct Reason(pub truetail_run::Reason);
 
 #[pymethods]
 impl Reason {
@@ -61,6 +68,11 @@ impl Reason {
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::json::to_python(py, &self.0.numbers)
+    }
+
+    /// Returns what pickle makes the same value of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        reduced(py, "Reason", &self.0)
     }
 
     fn __repr__(&self) -> String {

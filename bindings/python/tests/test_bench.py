@@ -116,6 +116,8 @@ def test_exceptions_are_counted_by_type_and_the_first_is_kept() -> None:
     assert result.quantile(0.9) == float("inf"), "a failure is slower than every answer"
     info = result.quantile_info(0.9)
     assert info.at_least and info.no_answer and result.quantile_ns(0.9) is None
+    words = result.table() + result._repr_html_()
+    assert "20 exceptions" in words and "malformed" not in words.lower()
     assert "the callable raised ValueError (10 calls), sqlite3.OperationalError (10 calls); first: ValueError: bad price" in result.notes
 
 

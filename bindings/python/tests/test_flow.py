@@ -225,7 +225,7 @@ def test_the_trial_is_a_connection(server: Server) -> None:
     ("arguments", "kind", "says"),
     [
         ({"session": print}, TypeError, "session: 'builtin_function_or_method' is no async function; write 'async def"),
-        ({"steps": "login"}, TypeError, "steps: expected a list of names, not str; write ['login']"),
+        ({"steps": "login"}, TypeError, "steps: expected a list of texts, not str; write steps=['login']"),
         ({"steps": []}, ValueError, "steps: none given"),
         ({"steps": ["a", "a"]}, ValueError, "steps: 'a' is there twice"),
         ({"origin": "127.0.0.1:1"}, ValueError, "origin: "),

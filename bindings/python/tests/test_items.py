@@ -45,6 +45,7 @@ def test_items_are_timed_from_the_intended_start_and_gaps_between_them() -> None
     assert times["event_gap"]["min_ns"] >= 19_000_000 and times["last_event_time"]["min_ns"] >= 218_000_000
     # What comes last is the end of the call.
     assert times["last_event_time"]["max_ns"] <= result.hist().high_ns[-1]
+    assert result.quantile_ns(1, "first-event") == times["first_event_time"]["max_ns"]
     assert "first event" in result.table() and "160 items" in result.table()
 
 
@@ -111,6 +112,8 @@ def test_what_a_generator_does_with_its_loop_goes_through() -> None:
 
 
 def test_what_has_no_items_is_refused() -> None:
+    with pytest.raises(ValueError, match="^metric: this run has no 'first-event'; only the items of an 'async def' function that yields"):
+        truetail.bench(lambda: None, rate=100, duration="20ms").quantile(0.5, "first-event")
     with pytest.raises(ValueError, match="^stall: it is about the items of an async generator"):
         truetail.bench(lambda: None, rate=10, stall="1s")
     with pytest.raises(TypeError, match="^fn: this is a generator, which runs once"):

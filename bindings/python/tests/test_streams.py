@@ -15,6 +15,12 @@ def url(server: truetail.Server, path: str) -> str:
     return f"http://{server.host}:{server.port}{path}"
 
 
+def value_at(distribution: dict[str, Any], q: float) -> int:
+    """A quantile of a distribution in run.json."""
+    (value,) = [quantile["value_ns"] for quantile in distribution["quantiles"] if quantile["q"] == q]
+    return int(value)
+
+
 def test_streams_have_their_books() -> None:
     with truetail.serve(baseline="1ms") as server:
         options: dict[str, Any] = {"stream": "sse", "stall": "40ms", "fail_if": ["incomplete-streams > 1%", "event-gap max > 1h"]}
@@ -27,6 +33,17 @@ def test_streams_have_their_books() -> None:
     assert streams["events"] == 50 and streams["stalls"] + streams["coalesced_gaps"] >= 10
     assert [gate.state for gate in result.gates] == ["holds", "holds"]
     assert plain.streams is None and plain.count == 10
+    first = streams["first_event_time"]
+    assert result.quantile_ns(0.5, "first_event_time") == result.quantile_ns(0.5, "first-event") == value_at(first, 0.5)
+    assert result.quantile(1, "last_event_time") == result.quantile(1, "e2e") == streams["last_event_time"]["max_ns"] / 1e9
+    assert result.quantile_info(0.5, "event-gap").value_ns == value_at(streams["event_gap"], 0.5)
+    assert sum(result.hist("event_gap").count) == streams["event_gap"]["count"] and sum(result.hist("first-event").count) == 10
+    with pytest.raises(ValueError, match=r"^metric: this run has no 'ttft'; it is about answers of a language model: .*llm="):
+        result.quantile(0.5, "ttft")
+    with pytest.raises(ValueError, match=r"^metric: this run has no 'push_delay'; .*stamp="):
+        result.hist("push_delay")
+    with pytest.raises(ValueError, match=r"^metric: this run has no 'event-gap'; .*stream='sse'"):
+        plain.quantile_info(0.5, "event-gap")
 
 
 def test_chunks_of_any_answer_are_events() -> None:
@@ -46,6 +63,11 @@ def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
     assert (streams["tokens"], streams["end_mark"]) == (50, "[DONE]")
     assert [each["met"] for each in streams["llm"]["slo"]["each"]] == [10, 0]
     assert streams["goodput"]["met"] == 0
+    names = {"ttft": "first_content_time", "itl": "content_gap", "tpot": "time_per_output_token"}
+    for name, in_run_json in [*names.items(), *((long, long) for long in names.values())]:
+        assert result.quantile_ns(0.5, name) == value_at(streams[in_run_json], 0.5)  # type: ignore[arg-type]
+        assert sum(result.hist(name).count) == streams[in_run_json]["count"]  # type: ignore[arg-type]
+    assert result.quantile_ns(0.5, "first_content_service_time") == value_at(streams["first_content_service_time"], 0.5)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ use metric_distributions::every_arrival;
 
 pub use settling::settling;
 pub use so_far::stopped_now;
-pub use streams::{StreamMetric, planned_per_second as planned_streams_per_second};
+pub use streams::{NamedStreamTime, StreamMetric, planned_per_second as planned_streams_per_second};
 pub use warmup::{WarmupCutError, without_warmup};
 
 /// Computes all findings of a run. The same run gives the same findings.

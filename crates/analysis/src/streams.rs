@@ -11,6 +11,9 @@ use truetail_run::{
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
 
+/// Name of the last event's time in objectives.
+const END_TO_END: &str = "e2e";
+
 /// An assumption about values about which nothing is known, and their number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Untold {
@@ -180,6 +183,49 @@ impl StreamMetric {
     }
 }
 
+/// A distribution of streams by one of its names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NamedStreamTime {
+    /// One that gates may be about.
+    Metric(StreamMetric),
+    /// Another one, over the values that there are.
+    Time(StreamTime),
+}
+
+impl NamedStreamTime {
+    /// Returns each distribution with its name in run.json, and again with its name in gates or objectives, if that is
+    /// another one.
+    pub fn all() -> impl Iterator<Item = (&'static str, NamedStreamTime)> {
+        let metrics = StreamMetric::ALL.into_iter().flat_map(|metric| {
+            [metric.parts().0.tag(), metric.name()].map(|name| (name, NamedStreamTime::Metric(metric)))
+        });
+        let others = [StreamTime::LastEvent, StreamTime::PushDelay, StreamTime::FirstContentService];
+        let others = others.into_iter().map(|time| (time.tag(), NamedStreamTime::Time(time)));
+        metrics.chain(others).chain([(END_TO_END, NamedStreamTime::Time(StreamTime::LastEvent))])
+    }
+
+    /// Returns true if only answers of language models have this time.
+    pub fn is_of_llm(self) -> bool {
+        self.known().is_of_llm()
+    }
+
+    /// Returns the time that has the known values.
+    pub fn known(self) -> StreamTime {
+        match self {
+            NamedStreamTime::Metric(metric) => metric.parts().0,
+            NamedStreamTime::Time(time) => time,
+        }
+    }
+
+    /// Returns quantile `q` in [0, 1], computed like the tables of [`findings`](crate::findings()).
+    pub fn quantile(self, streams: &StreamFacts, q: f64) -> Quantile {
+        match self {
+            NamedStreamTime::Metric(metric) => metric.quantile(streams, q),
+            NamedStreamTime::Time(time) => quantile_of(&known_values(streams, time), q),
+        }
+    }
+}
+
 /// Computes the findings of streams. `planned_per_second` counts planned streams per second of the schedule.
 pub(crate) fn findings(streams: &StreamFacts, planned_per_second: Option<f64>) -> StreamFindings {
     let of = |metric: StreamMetric| distribution(&metric.population(streams));
@@ -212,7 +258,11 @@ pub fn planned_per_second(run: &Run, offered_per_second: Option<f64>) -> Option<
 }
 
 fn stream_distribution(streams: &StreamFacts, time: StreamTime) -> Distribution {
-    distribution(&Population::from_histogram(streams.times.get(time).to_histogram(), None))
+    distribution(&known_values(streams, time))
+}
+
+fn known_values(streams: &StreamFacts, time: StreamTime) -> Population {
+    Population::from_histogram(streams.times.get(time).to_histogram(), None)
 }
 
 /// Goodput is over planned requests: a request that was never issued, or did not end, met no objective.

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::time::{Nanos, Timestamp};
@@ -12,6 +13,8 @@ use truetail_run::StartFacts;
 /// Time from the call to the first intended start, to get every worker ready.
 pub(crate) const LEAD: Nanos = Nanos::from_millis(20);
 
+/// Time between two looks of a worker whether all are ready; a small part of [`LEAD`].
+const LOOK_INTERVAL: Nanos = Nanos::from_millis(1);
 /// Limit on the channels of all workers that are being opened at once. A server that accepts slowly would drop more,
 /// and each would wait for what this machine does for the others.
 const MAX_AT_ONCE: u64 = 64;
@@ -135,12 +138,21 @@ impl WorkerStart {
     pub(crate) fn report_ready(&mut self) {
         drop(self.preparing.take());
     }
+
+    /// Says that this worker is ready, and waits until all are.
+    pub(crate) fn wait(mut self) -> Start {
+        self.report_ready();
+        loop {
+            match self.get() {
+                Some(start) => return start,
+                None => thread::sleep(LOOK_INTERVAL.into()),
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
-
     use truetail_model::time::Clock;
 
     use super::*;

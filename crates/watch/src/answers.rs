@@ -21,7 +21,7 @@ pub(crate) fn lines(state: &LiveState, look: TerminalStyle, columns: u16) -> Lab
         text.add("Statuses", &all, if has_errors { Emphasis::Doubt } else { Emphasis::Plain }, true);
     }
     let ended = Tally { in_flight_at_end: 0, never_issued: 0, ..state.findings.tally };
-    let unanswered = words::unanswered_outcomes(&ended);
+    let unanswered = words::unanswered_outcomes(&ended, &state.run.facts.source);
     if !unanswered.is_empty() {
         let one = |(n, name): (u64, &str)| format!("{} {name}", number::count(n));
         let all = unanswered.into_iter().map(one).collect::<Vec<_>>().join(" · ");

@@ -7,6 +7,7 @@ readable wakes the loop.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
@@ -19,25 +20,46 @@ PATIENCE_S = 5.0
 """How long coroutines that are cancelled at the end of a run may take to finish."""
 
 
+class Arguments:
+    """The arguments of each call: what ``setup`` returned, and the row of its number."""
+
+    def __init__(self, setup: Optional[Callable[[], object]], rows: Optional[tuple[object, ...]]) -> None:
+        self._setup, self._rows = setup, rows
+        self._state: tuple[object, ...] = ()
+
+    async def set_up(self) -> None:
+        """Calls ``setup`` in the running loop, and awaits it if that is needed."""
+        if self._setup is not None:
+            value = self._setup()
+            self._state = (await value if inspect.isawaitable(value) else value,)
+
+    def of(self, call: AsyncCall) -> tuple[object, ...]:
+        if self._rows is None:
+            return self._state
+        return (*self._state, self._rows[call.number % len(self._rows)])
+
+
 class Coroutines:
     """What an ``async def`` function gives."""
 
-    def __init__(self, fn: Callable[[], Awaitable[object]]) -> None:
-        self._fn = fn
+    def __init__(self, fn: Callable[..., Awaitable[object]], arguments: Arguments, are_labelled: bool) -> None:
+        self._fn, self.arguments, self._are_labelled = fn, arguments, are_labelled
 
-    async def call(self, _: AsyncCall) -> None:
-        await self._fn()
+    async def call(self, call: AsyncCall) -> None:
+        answer = await self._fn(*self.arguments.of(call))
+        if self._are_labelled:
+            call.labelled(answer)
 
 
 class Items:
     """What an ``async def`` function gives that yields."""
 
-    def __init__(self, fn: Callable[[], AsyncIterator[object]]) -> None:
-        self._fn = fn
+    def __init__(self, fn: Callable[..., AsyncIterator[object]], arguments: Arguments) -> None:
+        self._fn, self.arguments = fn, arguments
 
     async def call(self, call: AsyncCall) -> None:
         """Takes all items, and tells of each."""
-        items: Any = self._fn()
+        items: Any = self._fn(*self.arguments.of(call))
         try:
             while True:
                 following = _Next(items.__anext__())
@@ -124,7 +146,8 @@ async def _interruptible(plan: Bench, fn: AsyncFunction, name: Optional[str], ca
 async def drive(
     plan: Bench, fn: AsyncFunction, name: Optional[str]
 ) -> tuple[Result, Optional[BaseException]]:
-    """Starts due calls in the running loop until the run is over."""
+    """Sets up, and starts due calls in the running loop until the run is over."""
+    await fn.arguments.set_up()
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
     tasks: dict[asyncio.Task[None], AsyncCall] = {}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, Literal, Optional, Union
 
 from truetail import _aio
+from truetail._arguments import refuse_other_signature, refuse_uncallable, row_tuple, texts
 from truetail._interrupt import result_of
 from truetail._native import Bench, Result
 from truetail._progress import shown
@@ -16,7 +17,7 @@ from truetail._types import Model, Rate, Spacing, Time, Waiting
 
 
 def bench(
-    fn: Union[Callable[[], object], Callable[[], Awaitable[object]], Callable[[], AsyncIterator[object]]],
+    fn: Union[Callable[..., object], Callable[..., Awaitable[object]], Callable[..., AsyncIterator[object]]],
     rate: Optional[Rate] = None,
     duration: Optional[Time] = None,
     warmup: Time = 0,
@@ -35,9 +36,14 @@ def bench(
     drain: Time = "30s",
     max_failures: Optional[int] = 1000,
     stall: Optional[Time] = None,
+    setup: Optional[Callable[[], object]] = None,
+    rows: Optional[Sequence[object]] = None,
+    slo: Iterable[str] = (),
+    fail_if: Iterable[str] = (),
+    label: Optional[Callable[[Any], Optional[str]]] = None,
     progress: bool = False,
 ) -> Result:
-    """Calls ``fn()`` on a schedule, and measures each call from its intended start.
+    """Calls ``fn`` on a schedule, and measures each call from its intended start.
 
     A function is called on this thread, one call at a time; further ``workers`` are further threads. The interpreter's
     lock is held during a call and free between calls. Calls of an ``async def`` function overlap, in a new event loop;
@@ -61,12 +67,24 @@ def bench(
     ``drain``           how long to wait for outstanding calls at the end
     ``max_failures``    stop after this many failures in a row on one worker; ``None``: never
     ``stall``           of an async generator: gaps between items of at least this are counted as stalls
+    ``setup``           called once on each worker's own thread before the schedule begins, such as to connect a client; its value
+                        is the first argument of ``fn``. For an ``async def`` function it is called once, and awaited in the loop.
+                        If it raises, so does ``bench``, and nothing is measured
+    ``rows``            objects, one of which is the next argument of ``fn``: call number n gets ``rows[n % len(rows)]``, in each run
+                        the same
+    ``slo``             what must hold, such as ``"p99 < 50ms"``; ``Result.gates`` says which do, and nothing is raised
+    ``fail_if``         the opposite, such as ``"p99 > 50ms"``
+    ``label``           called with what ``fn`` returned, after the end of the call; returns a text such as ``"rejected"``, or ``None``.
+                        ``Result.labels`` has the calls and times of each. If it raises, the call failed
     ``progress``        print progress on standard error
 
     An exception in ``fn`` is a failed call. ``Result.exceptions`` counts them by type, ``Result.first_exception`` is the
     first one, and ``Result.notes`` names it. Ctrl-C raises :class:`Interrupted` with what was measured so far.
     """
     kind = _kind_of(fn)
+    row_list = row_tuple(rows)
+    refuse_uncallable(setup=setup, label=label)
+    refuse_other_signature(fn, setup, row_list)
     plan = Bench(
         kind=kind,
         rate=rate,
@@ -86,15 +104,18 @@ def bench(
         drain=drain,
         max_failures=max_failures,
         stall=stall,
+        slo=texts("slo", slo, "p99 < 50ms"),
+        fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
+        label=label,
     )
     with shown(plan, progress):
         if kind != "function":
-            return _aio.bench_in_a_new_loop(plan, _calls(kind, fn), _name_of(fn))
-        return result_of(plan.call(fn, _name_of(fn)))
+            return _aio.bench_in_a_new_loop(plan, _calls(kind, fn, _aio.Arguments(setup, row_list), label is not None), _name_of(fn))
+        return result_of(plan.call(fn, _name_of(fn), setup, row_list))
 
 
 async def bench_async(
-    fn: Union[Callable[[], Awaitable[object]], Callable[[], AsyncIterator[object]]],
+    fn: Union[Callable[..., Awaitable[object]], Callable[..., AsyncIterator[object]]],
     rate: Optional[Rate] = None,
     duration: Optional[Time] = None,
     warmup: Time = 0,
@@ -111,6 +132,11 @@ async def bench_async(
     drain: Time = "30s",
     max_failures: Optional[int] = 1000,
     stall: Optional[Time] = None,
+    setup: Optional[Callable[[], object]] = None,
+    rows: Optional[Sequence[object]] = None,
+    slo: Iterable[str] = (),
+    fail_if: Iterable[str] = (),
+    label: Optional[Callable[[Any], Optional[str]]] = None,
     progress: bool = False,
 ) -> Result:
     """Like :func:`bench`, in the event loop that is running: for clients that belong to it, and for notebooks.
@@ -121,6 +147,9 @@ async def bench_async(
     kind = _kind_of(fn)
     if kind == "function":
         raise TypeError("fn: expected an async function; bench(fn) is for others")
+    row_list = row_tuple(rows)
+    refuse_uncallable(setup=setup, label=label)
+    refuse_other_signature(fn, setup, row_list)
     plan = Bench(
         kind=kind,
         rate=rate,
@@ -140,16 +169,19 @@ async def bench_async(
         drain=drain,
         max_failures=max_failures,
         stall=stall,
+        slo=texts("slo", slo, "p99 < 50ms"),
+        fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
+        label=label,
     )
     with shown(plan, progress):
-        return result_of(await _aio.drive(plan, _calls(kind, fn), _name_of(fn)))
+        return result_of(await _aio.drive(plan, _calls(kind, fn, _aio.Arguments(setup, row_list), label is not None), _name_of(fn)))
 
 
 _Kind = Literal["function", "coroutine", "generator"]
 
 
-def _calls(kind: _Kind, fn: Any) -> _aio.AsyncFunction:
-    return _aio.Items(fn) if kind == "generator" else _aio.Coroutines(fn)
+def _calls(kind: _Kind, fn: Any, arguments: _aio.Arguments, are_labelled: bool) -> _aio.AsyncFunction:
+    return _aio.Items(fn, arguments) if kind == "generator" else _aio.Coroutines(fn, arguments, are_labelled)
 
 
 def _kind_of(fn: Any) -> _Kind:

@@ -13,11 +13,12 @@ from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path as FilePath
 from typing import Any, Optional, Union
 
+from truetail._arguments import header_pairs, texts
 from truetail._interrupt import result_of
 from truetail._native import FlowRun, Result
 from truetail._progress import shown
-from truetail._session import BodyTooLong, HeadersLike, Request, Response, Session, Sleep, StatusError, pairs
-from truetail._types import Path, Rate, Spacing, Time
+from truetail._session import BodyTooLong, Request, Response, Session, Sleep, StatusError
+from truetail._types import HeadersLike, Path, Rate, Spacing, Time
 
 MAX_SLEEPS = 10_000
 """Sleeps in a row, without a request between them."""
@@ -187,14 +188,14 @@ def flow(
 
     The other arguments are those of :func:`run`.
     """
-    _refuse(session, steps)
-    names, fields = list(steps), pairs(headers)
+    _refuse(session)
+    names, fields = texts("steps", steps, "login"), header_pairs(headers)
     plan = FlowRun(
         session={
             "name": _name_of(session),
             "steps": names,
-            "origins": [origin] if isinstance(origin, str) else list(origin),
-            "resolve": list(resolve),
+            "origins": [origin] if isinstance(origin, str) else texts("origin", origin, "http://127.0.0.1:8080"),
+            "resolve": texts("resolve", resolve, "example.com:443:127.0.0.1"),
             "http2": http2,
             "make": lambda: Sessions(session, names, fields),
         },
@@ -212,15 +213,15 @@ def flow(
         drain=drain,
         threads=threads,
         preflight=preflight,
-        slo=list(slo),
-        fail_if=list(fail_if),
+        slo=texts("slo", slo, "session-time p99 < 2s"),
+        fail_if=texts("fail_if", fail_if, "session-time p99 > 2s"),
         allow_errors=allow_errors,
     )
     with shown(plan, progress):
         return result_of(plan.run())
 
 
-def _refuse(session: object, steps: object) -> None:
+def _refuse(session: object) -> None:
     if inspect.iscoroutine(session):
         session.close()
         raise TypeError("session: this is a coroutine, which runs once; pass the async function itself, without ()")
@@ -229,8 +230,6 @@ def _refuse(session: object, steps: object) -> None:
         target = target.func
     if not any(inspect.iscoroutinefunction(kind) for kind in (target, getattr(target, "__call__", None))):
         raise TypeError(f"session: {type(session).__name__!r} is no async function; write 'async def session(s): ...'")
-    if isinstance(steps, str):
-        raise TypeError(f"steps: expected a list of names, not str; write [{steps!r}]")
 
 
 def _name_of(session: object) -> str:

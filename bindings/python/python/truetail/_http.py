@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Optional, Union
 
+from truetail._arguments import header_pairs, pair, texts
 from truetail._channel import content, paths, time_words, words
 from truetail._interrupt import result_of
 from truetail._native import HttpRun, Result
 from truetail._progress import shown
-from truetail._types import Feed, LlmApi, Model, Path, Rate, Spacing, StampUnit, StreamKind, Time
+from truetail._types import Feed, HeadersLike, LlmApi, Model, Path, Rate, Spacing, StampUnit, StreamKind, Time
 
 
 def run(
@@ -26,7 +27,7 @@ def run(
     think_time: Optional[Time] = None,
     session_length: Optional[int] = None,
     method: Optional[str] = None,
-    headers: Union[Mapping[str, str], Iterable[tuple[str, str]]] = (),
+    headers: HeadersLike = (),
     data: Union[str, bytes, None] = None,
     user: Optional[tuple[str, str]] = None,
     targets: Optional[Path] = None,
@@ -128,7 +129,8 @@ def run(
     ``checks``          checks of every answer such as ``"status == 200"``; ``Result.checks`` counts them
     ``allow_errors``    do not call a run INVALID because every answer is an error or no request is answered
     """
-    header_list = list(headers.items() if isinstance(headers, Mapping) else headers)
+    header_list = header_pairs(headers)
+    user = pair("user", user)
     of_protocol: dict[str, Any] = {
         "framing": framing,
         "match": match,
@@ -154,7 +156,7 @@ def run(
         "data-from": data_from,
         "feed": None if data_from is None and feed == "in-order" else feed,
         "seed": seed,
-        "resolve": list(resolve),
+        "resolve": texts("resolve", resolve, "example.com:443:127.0.0.1"),
         "unix-socket": unix_socket,
         "http2": http2,
         "max-streams": max_streams,
@@ -168,7 +170,7 @@ def run(
         "stall": time_words("stall", stall),
         "idle-timeout": time_words("idle_timeout", idle_timeout),
         "end-mark": end_mark,
-        "check": list(checks),
+        "check": texts("checks", checks, "status == 200"),
     }
     plan = HttpRun(
         request={
@@ -190,7 +192,7 @@ def run(
         streams={
             "stream": stream,
             "llm": llm,
-            "slo": list(slo),
+            "slo": texts("slo", slo, "p99 < 50ms"),
             "stall": stall,
             "idle_timeout": idle_timeout,
             "end_mark": end_mark,
@@ -212,7 +214,7 @@ def run(
         drain=drain,
         threads=threads,
         preflight=preflight,
-        fail_if=list(fail_if),
+        fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
         checks=others["check"],
         allow_errors=allow_errors,
     )

@@ -1,11 +1,12 @@
 """The native half of truetail."""
 
+from collections.abc import Callable
 from typing import Any, Literal, Optional, Union, final
 
 import numpy
 import pandas
 
-from truetail._types import GrpcBooks, MessageBooks, Metric, Path, Rate, State, Time
+from truetail._types import GrpcBooks, LabelTimes, MessageBooks, Metric, Path, Rate, State, Time
 
 __all__ = [
     "AsyncCall",
@@ -24,6 +25,8 @@ __all__ = [
     "command",
     "load",
     "nanoseconds",
+    "part",
+    "restored",
     "simulate",
 ]
 
@@ -69,6 +72,7 @@ class Quantile:
     @property
     def unresolved(self) -> bool:
         """The generator's own lag is too large a share of it."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Reason:
@@ -86,6 +90,7 @@ class Reason:
     @property
     def numbers(self) -> dict[str, Any]:
         """The numbers, by name; names end in their unit."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Verdict:
@@ -97,6 +102,7 @@ class Verdict:
     @property
     def reasons(self) -> list[Reason]:
         """Worst first."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Gate:
@@ -117,6 +123,7 @@ class Gate:
     @property
     def message(self) -> str:
         """What was measured, and for an open gate what would decide it."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Histogram:
@@ -132,6 +139,7 @@ class Histogram:
     def count(self) -> list[int]:
         """How many values each bucket holds."""
     def __len__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Result:
@@ -143,7 +151,8 @@ class Result:
     def quantile(self, q: float, metric: Metric = "response_time") -> Optional[float]:
         """Quantile `q` in [0, 1] of `metric` in seconds.
 
-        Infinite where it falls among arrivals without an answer, `None` where the sample is too small to carry it.
+        Infinite where it falls among arrivals without an answer, `None` where the sample is too small to carry it. A time of
+        streams that this run does not have is a `ValueError`.
         """
     def quantile_ns(self, q: float, metric: Metric = "response_time") -> Optional[int]:
         """Quantile `q` in [0, 1] of `metric` in nanoseconds.
@@ -192,11 +201,14 @@ class Result:
     def first_exception(self) -> Optional[BaseException]:
         """The first exception that it raised, with its traceback."""
     @property
+    def labels(self) -> dict[str, LabelTimes]:
+        """Measured answers by the label that `label` gave them: their number, and response times in seconds."""
+    @property
     def verdict(self) -> Verdict:
         """Whether the figures can be trusted, and if not, why."""
     @property
     def gates(self) -> list[Gate]:
-        """The gates of `fail_if`, and what the run says of each."""
+        """The gates of `slo` and `fail_if`, and what the run says of each."""
     @property
     def checks(self) -> list[dict[str, Any]]:
         """The checks, and how many answers passed and failed each."""
@@ -221,7 +233,8 @@ class Result:
     def table(self, *, width: int = 100, color: bool = False, unicode: bool = True) -> str:
         """The whole tail on one screen, as the command line prints it."""
     def hist(self, metric: Metric = "response_time") -> Histogram:
-        """The distribution of `metric` by bucket. That of `response_time` holds the answered arrivals."""
+        """The distribution of `metric` by bucket. That of `response_time` holds the answered arrivals, that of a time of streams
+        the values that came."""
     def to_numpy(self, *, slowest: bool = False) -> numpy.ndarray[Any, numpy.dtype[numpy.void]]:
         """Single arrivals in the order of their intended start, as a structured array.
 
@@ -235,6 +248,9 @@ class Result:
     def save(self, path: Path, *, force: bool = False) -> None:
         """Saves the run and its page (report.html) in this folder, which must be new or empty. With `force=True` it may hold an
         earlier run, which is replaced."""
+    def __copy__(self) -> Result: ...
+    def __deepcopy__(self, _memo: object, /) -> Result: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def _repr_html_(self) -> str: ...
 
 @final
@@ -272,8 +288,11 @@ class Server:
 class AsyncCall:
     """One call of a coroutine function or an async generator. Only the first reported outcome counts."""
 
+    @property
+    def number(self) -> int: ...
     def begin(self) -> None: ...
     def item(self, had_to_wait: bool) -> None: ...
+    def labelled(self, answer: object) -> None: ...
     def answered(self) -> None: ...
     def failed(self, error: BaseException) -> None: ...
     def timed_out(self) -> None: ...
@@ -313,8 +332,17 @@ class Bench:
         drain: Time,
         max_failures: Optional[int],
         stall: Optional[Time],
+        slo: list[str],
+        fail_if: list[str],
+        label: Optional[Callable[[Any], Optional[str]]],
     ) -> Bench: ...
-    def call(self, function: Any, name: Optional[str]) -> tuple[Result, Optional[BaseException]]: ...
+    def call(
+        self,
+        function: Any,
+        name: Optional[str],
+        setup: Optional[Callable[[], object]],
+        rows: Optional[tuple[object, ...]],
+    ) -> tuple[Result, Optional[BaseException]]: ...
     def pump(self, name: Optional[str]) -> Pump: ...
     def finish(self, pump: Pump) -> tuple[Result, Optional[BaseException]]: ...
     def stop(self) -> None: ...
@@ -390,6 +418,12 @@ def nanoseconds(name: str, given: Time) -> int:
 
 def load(path: Path) -> Result:
     """Loads the run that was saved in this folder."""
+
+def part(kind: str, text: str) -> Any:
+    """Makes a pickled part of a result again."""
+
+def restored(path: Path, by_type: dict[str, int], first: Optional[BaseException], labels: str, lacking: list[str]) -> Result:
+    """Loads a pickled result: the packed run in a file, and what Python knows of it besides."""
 
 def simulate(scenario: Path, duration: Optional[Time] = None) -> Any: ...
 def command(arguments: list[str]) -> int:

@@ -8,10 +8,10 @@ from email.message import Message
 from typing import Any, Optional, Union
 from urllib.parse import urlencode
 
+from truetail._arguments import header_pairs
 from truetail._native import nanoseconds
-from truetail._types import Time
+from truetail._types import HeadersLike, Time
 
-HeadersLike = Union[Mapping[str, str], Iterable[tuple[str, str]]]
 Fields = Union[Mapping[str, object], Iterable[tuple[str, object]]]
 
 
@@ -171,7 +171,7 @@ class Session:
         method = method.upper()
         number = self._step(step if step is not None else f"{method} {path.partition('?')[0].partition('#')[0]}")
         body, content_type = _body(data, json)
-        fields = _replaced(self._headers, pairs(headers))
+        fields = _replaced(self._headers, header_pairs(headers))
         if content_type is not None and not any(name.lower() == "content-type" for name, _ in fields):
             fields.append(("Content-Type", content_type))
         target = _with_params(path, params)
@@ -282,10 +282,6 @@ class Session:
         forgotten = self.unawaited()
         if forgotten:
             raise RuntimeError(f"{forgotten[0].what} was never awaited; write 'await' before it")
-
-
-def pairs(headers: HeadersLike) -> list[tuple[str, str]]:
-    return [(str(name), str(value)) for name, value in (headers.items() if isinstance(headers, Mapping) else headers)]
 
 
 def _replaced(all_requests: list[tuple[str, str]], own: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Literal, TypedDict, Union
+from typing import Literal, Optional, TypedDict, Union
 
 Time = Union[str, float, timedelta]
 """``"500us"``, ``"10ms"``, ``"1.5s"``, ``"1m30s"``; a number of seconds; or a ``timedelta``."""
@@ -24,6 +25,7 @@ LlmApi = Literal[
     "openai-chat", "openai-completions", "openai-responses", "anthropic", "gemini", "ollama", "tgi", "llamacpp", "sglang"
 ]
 StampUnit = Literal["ns", "us", "ms", "s"]
+HeadersLike = Union[Mapping[str, str], Iterable[tuple[str, str]]]
 Path = Union[str, "os.PathLike[str]"]
 State = Literal["VALID", "SUSPECT", "INVALID"]
 Metric = Literal[
@@ -40,7 +42,24 @@ Metric = Literal[
     "first_byte_time",
     "send_wait",
     "without_generator",
+    "first_event_time",
+    "first-event",
+    "last_event_time",
+    "e2e",
+    "event_gap",
+    "event-gap",
+    "longest_gap",
+    "longest-gap",
+    "push_delay",
+    "first_content_time",
+    "ttft",
+    "first_content_service_time",
+    "content_gap",
+    "itl",
+    "time_per_output_token",
+    "tpot",
 ]
+"""A time of requests, or of streams, by its name in run.json or in gates."""
 
 
 class _RareBooks(TypedDict, total=False):
@@ -65,6 +84,15 @@ class MessageBooks(_RareBooks):
     channels_lost: int
     channels_opened_before: int
     """Channels that were opened before the load."""
+
+
+class LabelTimes(TypedDict):
+    """Measured answers with a label, and their response times in seconds; ``None`` where the sample is too small."""
+
+    calls: int
+    p50: Optional[float]
+    p99: Optional[float]
+    max: Optional[float]
 
 
 class GrpcBooks(TypedDict):

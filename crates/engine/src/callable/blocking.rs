@@ -4,20 +4,20 @@ use std::thread;
 
 use truetail_model::driver::{Directive, DueRequest, WorkerShare};
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_reactor::MonotonicClock;
+use truetail_model::workload::Workload;
 
 use super::call::{Call, CallOutcome, Callable};
-use super::measurement::{EndedCall, LEAD, LONGEST_SLEEP, Measurement};
+use super::measurement::{EndedCall, LONGEST_SLEEP, Measurement};
 use super::plan::{CallPlan, WaitStrategy};
 use crate::control::Control;
 use crate::result::{RunOutput, WorkerResult, merge_results};
-use crate::start::Start;
+use crate::start::{SharedStart, WorkerStart};
 
 /// Time that a spinning worker spins before the intended start. Sleeps are usually less late than this.
 const SPIN_FOR: Nanos = Nanos::from_micros(100);
 
 /// Makes the calls of the plan's schedule, and measures each call from its intended start. `make(worker)` makes the
-/// callable of a worker, on that worker's thread.
+/// callable of a worker, on that worker's thread. The schedule begins when all callables are made.
 ///
 /// A worker makes one call at a time. If calls are slower than the schedule, arrivals wait for their worker and keep
 /// their intended start. Calls that have not begun when the drain is over are counted as never issued.
@@ -32,14 +32,15 @@ pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32)
 }
 
 /// Measures as [`bench()`] does, but runs the first worker on the calling thread, for callables that must stay there.
-/// `work` is called once for each worker, on that worker's thread, and must call [`CallWorker::run`].
+/// `work` is called once for each worker, on that worker's thread, and must call [`CallWorker::run`]. The schedule
+/// begins when all workers have called it.
 ///
 /// # Panics
 /// If `work` panics, after the other workers were told to end.
 pub fn bench_here(
     plan: &CallPlan,
     control: &Control,
-    work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
+    work: impl Fn(CallWorker<'_>) -> CallWorkerResult + Sync,
 ) -> RunOutput {
     run_workers(plan, control, FirstWorker::Here, work)
 }
@@ -54,30 +55,30 @@ fn run_workers(
     plan: &CallPlan,
     control: &Control,
     first: FirstWorker,
-    work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
+    work: impl Fn(CallWorker<'_>) -> CallWorkerResult + Sync,
 ) -> RunOutput {
     let workers = plan.worker_count();
     let workload = plan.blocking_workload();
-    let clock = MonotonicClock::starting_in(LEAD);
+    let shared = SharedStart::when_ready();
     let worker = |index| {
-        let measurement =
-            Measurement::new(plan, &workload, WorkerShare { index, workers, ..WorkerShare::WHOLE }, clock, control);
-        CallWorker { number: index, waiting: plan.waiting, measurement }
+        let share = WorkerShare { index, workers, ..WorkerShare::WHOLE };
+        CallWorker { plan, workload: &workload, share, control, start: shared.for_worker(None) }
     };
     let mut workers: Vec<_> = (0..workers).map(worker).collect();
     let work = |worker| {
         let _guard = StopsOnPanic(control);
         work(worker).0
     };
-    let results = thread::scope(|scope| {
+    thread::scope(|scope| {
         let here = (first == FirstWorker::Here).then(|| workers.remove(0));
+        let start = scope.spawn(move || shared.wait());
         let running: Vec<_> = workers.into_iter().map(|worker| scope.spawn(|| work(worker))).collect();
         let here = here.map(&work);
         let others: Vec<_> = running.into_iter().map(thread::ScopedJoinHandle::join).collect();
         let others = others.into_iter().map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        here.into_iter().chain(others).collect()
-    });
-    merge_results(results, Start::with(clock))
+        let results = here.into_iter().chain(others).collect();
+        merge_results(results, start.join().expect("it only waits"))
+    })
 }
 
 /// Tells the other workers to end when one of them panics.
@@ -97,20 +98,36 @@ pub struct CallWorkerResult(WorkerResult);
 
 /// One worker of a run that has not begun.
 #[derive(Debug)]
-pub struct CallWorker {
-    number: u32,
+pub struct CallWorker<'a> {
+    plan: &'a CallPlan,
+    workload: &'a Workload,
+    share: WorkerShare,
+    control: &'a Control,
+    start: WorkerStart,
+}
+
+impl CallWorker<'_> {
+    /// Returns the index of the worker.
+    pub fn number(&self) -> u32 {
+        self.share.index
+    }
+
+    /// Waits until all workers are ready, and makes this worker's calls until the run is over.
+    pub fn run(self, callable: impl Callable) -> CallWorkerResult {
+        let clock = self.start.wait().clock;
+        let measurement = Measurement::new(self.plan, self.workload, self.share, clock, self.control);
+        CallLoop { waiting: self.plan.waiting, measurement }.run(callable)
+    }
+}
+
+/// One worker under way.
+struct CallLoop {
     waiting: WaitStrategy,
     measurement: Measurement,
 }
 
-impl CallWorker {
-    /// Returns the index of the worker.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Makes this worker's calls until the run is over.
-    pub fn run(mut self, mut callable: impl Callable) -> CallWorkerResult {
+impl CallLoop {
+    fn run(mut self, mut callable: impl Callable) -> CallWorkerResult {
         self.measurement.wait_for_origin();
         loop {
             match self.measurement.turn() {
@@ -129,11 +146,12 @@ impl CallWorker {
 
     fn call(&mut self, start: DueRequest, now: Timestamp, callable: &mut impl Callable) {
         self.measurement.record_start(&start);
-        let mut call = Call::new(self.measurement.clock, now);
+        let mut call = Call::new(self.measurement.clock, start.arrival, now);
         let outcome = callable.call(&mut call).outcome();
-        let end = self.measurement.clock.now();
+        let returned = self.measurement.clock.now();
         // The time that a call takes is not a pause of the worker.
-        self.measurement.watch.mark_sleeping(end);
+        self.measurement.watch.mark_sleeping(returned);
+        let end = call.end_or(returned);
         self.measurement.record_end(EndedCall { start, actual_start: call.actual_start(), end, outcome });
     }
 

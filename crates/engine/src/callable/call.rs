@@ -1,25 +1,45 @@
 //! Callables, the view of a call that they get, and outcomes of calls.
 
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::{Clock, Timestamp};
+use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
 /// One call, as its callable sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     clock: MonotonicClock,
+    arrival: Arrival,
     actual_start: Timestamp,
+    end: Option<Timestamp>,
 }
 
 impl Call {
-    pub(super) fn new(clock: MonotonicClock, now: Timestamp) -> Call {
-        Call { clock, actual_start: now }
+    pub(super) fn new(clock: MonotonicClock, arrival: Arrival, now: Timestamp) -> Call {
+        Call { clock, arrival, actual_start: now, end: None }
     }
 
     /// Sets the actual start to now; the time before becomes generator lag. Used by callables that first wait for
     /// something else, such as the lock of an interpreter.
     pub fn begin(&mut self) {
         self.actual_start = self.clock.now();
+    }
+
+    /// Sets the end to now and returns the response time. The rest of [`Callable::call`], such as a look at the answer,
+    /// is not part of the call.
+    pub fn end(&mut self) -> Nanos {
+        let end = self.clock.now();
+        self.end = Some(end);
+        end.since(self.arrival.intended_start)
+    }
+
+    /// Returns the arrival of the call, with its place in the whole load.
+    pub fn arrival(&self) -> Arrival {
+        self.arrival
+    }
+
+    pub(super) fn end_or(&self, returned: Timestamp) -> Timestamp {
+        self.end.unwrap_or(returned)
     }
 
     pub(super) fn actual_start(&self) -> Timestamp {

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use truetail_model::arrival::Arrival;
 use truetail_model::driver::{Directive, DueRequest, WorkerShare};
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::{Clock, Timestamp};
+use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
 use super::measurement::{EndedCall, LEAD, Measurement};
@@ -51,6 +51,7 @@ pub struct CallHandle {
     clock: MonotonicClock,
     start: DueRequest,
     actual_start: Timestamp,
+    end: Option<Timestamp>,
     outcome: Outcome,
 }
 
@@ -70,7 +71,14 @@ impl CallHandle {
         self.actual_start = self.clock.now();
     }
 
-    /// Reports that the call ends now.
+    /// Sets the end to now, whenever it is reported, and returns the response time.
+    pub fn mark_end(&mut self) -> Nanos {
+        let end = self.clock.now();
+        self.end = Some(end);
+        end.since(self.start.arrival.intended_start)
+    }
+
+    /// Reports that the call ends now, unless its end was marked.
     pub fn end(mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
@@ -81,8 +89,9 @@ impl Drop for CallHandle {
         let start = self.start;
         let actual_start = self.actual_start;
         let outcome = self.outcome;
+        let end = self.end.unwrap_or_else(|| self.clock.now());
         // The receiver is gone after the run. This call was then counted as in flight at end.
-        let _ = self.sender.send(EndedCall { start, actual_start, end: self.clock.now(), outcome });
+        let _ = self.sender.send(EndedCall { start, actual_start, end, outcome });
     }
 }
 
@@ -132,7 +141,7 @@ impl CallStarter {
         self.in_flight.insert(start.arrival.index, (start, now));
         let sender = self.sender.clone();
         let clock = self.measurement.clock;
-        CallHandle { sender, clock, start, actual_start: now, outcome: Outcome::Malformed(Cause::Raised) }
+        CallHandle { sender, clock, start, actual_start: now, end: None, outcome: Outcome::Malformed(Cause::Raised) }
     }
 
     /// Waits for a call to end, until `until` at the latest.

@@ -1,6 +1,7 @@
 //! Tests of the measuring loop around callables.
 
 use std::num::NonZeroU64;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -172,6 +173,59 @@ fn the_first_worker_may_be_the_calling_thread() {
     assert_eq!((here.into_inner(), elsewhere.into_inner()), (50, 50));
     let run = measured.into_run(RunSource::Callable, plan.offered());
     assert_eq!((run.facts.offered.connections, run.snapshot.tally.responses), (Some(2), 100));
+}
+
+/// Notes the number of each of its calls, and how many callables there were by then.
+struct Numbered<'a> {
+    calls: &'a Mutex<Vec<(u64, u64)>>,
+    made: &'a AtomicU64,
+}
+
+impl Callable for Numbered<'_> {
+    type Answer = ();
+
+    fn call(&mut self, call: &mut Call) {
+        self.calls.lock().unwrap().push((call.arrival().index, self.made.load(Ordering::SeqCst)));
+    }
+}
+
+#[test]
+fn calls_are_numbered_and_the_schedule_waits_until_all_callables_are_made() {
+    let calls = Mutex::new(Vec::new());
+    let made = AtomicU64::new(0);
+    let make = |worker: u32| {
+        std::thread::sleep(Duration::from_millis(50 * u64::from(worker)));
+        made.fetch_add(1, Ordering::SeqCst);
+        Numbered { calls: &calls, made: &made }
+    };
+    let plan = CallPlan { workers: 3, ..at_rate(1000.0, 60) };
+    let measured = checked(bench(&plan, &Control::new(), make));
+    let mut calls = calls.into_inner().unwrap();
+    calls.sort_unstable();
+    assert_eq!(calls, (0..60).map(|number| (number, 3)).collect::<Vec<_>>());
+    assert_eq!(measured.snapshot.tally.responses, 60);
+}
+
+/// Ends its calls, and looks at their answers later. Keeps the longest response time.
+struct LooksBack<'a> {
+    longest_ns: &'a AtomicU64,
+}
+
+impl Callable for LooksBack<'_> {
+    type Answer = ();
+
+    fn call(&mut self, call: &mut Call) {
+        self.longest_ns.fetch_max(call.end().0, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn a_call_may_end_before_its_callable_returns() {
+    let longest_ns = AtomicU64::new(0);
+    let measured = checked(bench(&at_rate(20.0, 500), &Control::new(), |_| LooksBack { longest_ns: &longest_ns }));
+    let longest = measured.snapshot.metric(Metric::ResponseTime).max();
+    assert_eq!(longest, Some(Nanos(longest_ns.into_inner())));
 }
 
 /// Hands each call to a new thread.

@@ -1,7 +1,6 @@
 //! The outcomes of all planned arrivals.
 
 use maud::{Markup, html};
-use truetail_model::record::Tally;
 use truetail_report::{number, plot, words};
 
 use super::page::RunPage;
@@ -19,14 +18,14 @@ fn content(page: &RunPage<'_>) -> Markup {
     if tally.planned == 0 {
         return html! { (none("No request was planned, so there is nothing to account for.")) (not_measured(page)) };
     }
-    let [planned, issued] = words::books(page.findings);
+    let [planned, issued] = words::books(page.run, page.findings);
     html! {
         p { (planned) ". " (issued) "." }
         (Figure {
             name: "books",
-            picture: plot::books(tally),
+            picture: plot::books(tally, &page.run.facts.source),
             caption: "Every request that was planned, and what became of it.",
-            table: table(tally),
+            table: table(page),
         }.markup())
         (not_measured(page))
     }
@@ -41,10 +40,11 @@ fn not_measured(page: &RunPage<'_>) -> Markup {
     }
 }
 
-fn table(tally: &Tally) -> Table {
+fn table(page: &RunPage<'_>) -> Table {
+    let tally = &page.findings.tally;
     let share = |n: u64| number::share(n as f64 / tally.planned as f64);
     let answered = (tally.responses, "answered");
-    let outcomes = std::iter::once(answered).chain(words::unanswered_outcomes(tally));
+    let outcomes = std::iter::once(answered).chain(words::unanswered_outcomes(tally, &page.run.facts.source));
     let all = outcomes.chain([(tally.planned, "planned")]);
     Table::new("Planned requests by outcome", ["outcome", "requests", "share"])
         .with_rows(all.map(|(n, name)| [name.to_owned(), number::count(n), share(n)]))

@@ -1,6 +1,7 @@
 //! Outcomes of all planned arrivals.
 
 use truetail_model::record::Tally;
+use truetail_run::RunSource;
 
 use super::layout::{FAINT_INK, INK};
 use super::look::SeriesStyle;
@@ -9,6 +10,7 @@ use super::sheet::Sheet;
 use super::svg::{Anchor, Label, Rect, Svg};
 use super::text_width;
 use crate::number;
+use crate::summary::malformed_name;
 
 const TITLE: &str = "Where every planned arrival went";
 const HEIGHT: f64 = 300.0;
@@ -25,12 +27,12 @@ pub(super) struct Part {
 }
 
 /// Draws bars of planned arrivals, sent arrivals, and outcomes, one below the other. Widths are proportional to counts.
-pub fn books(tally: &Tally) -> Picture {
+pub fn books(tally: &Tally, source: &RunSource) -> Picture {
     if tally.planned == 0 {
         return Sheet::nothing(TITLE, "No arrival was planned.");
     }
     let subtitle = format!("{} planned arrivals; each has exactly one outcome.", number::count(tally.planned));
-    let outcomes = outcomes(tally);
+    let outcomes = outcomes(tally, source);
     let mut sheet = Sheet::new(TITLE, &subtitle, HEIGHT, &[]);
     let area = sheet.area;
     let row = |n: f64| Rect { y: area.y + n * (BAR + GAP), height: BAR, ..area };
@@ -46,14 +48,14 @@ pub fn books(tally: &Tally) -> Picture {
     sheet.finish()
 }
 
-fn outcomes(tally: &Tally) -> [Part; 7] {
+fn outcomes(tally: &Tally, source: &RunSource) -> [Part; 7] {
     let part = |name, count, look| Part { name, count, look };
     [
         part("answered", tally.responses, SeriesStyle::Completed),
         part("timed out", tally.timed_out, SeriesStyle::Failed),
         part("connect failed", tally.connect_failed, SeriesStyle::Backlog),
         part("reset", tally.reset, SeriesStyle::Lag),
-        part("malformed", tally.malformed, SeriesStyle::Truth),
+        part(malformed_name(source), tally.malformed, SeriesStyle::Truth),
         part("in flight at the end", tally.in_flight_at_end, SeriesStyle::InFlight),
         part("never sent", tally.never_issued, SeriesStyle::LagMax),
     ]

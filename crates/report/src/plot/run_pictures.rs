@@ -12,7 +12,7 @@ use super::{
 /// needs a changing rate, targets need several targets, and pictures of streams and sessions need their detail.
 pub fn pictures_of_run(run: &Run, findings: &Findings, series: &RunSeries) -> Vec<(&'static str, Picture)> {
     let mut pictures = vec![
-        ("books", books(&run.snapshot.tally)),
+        ("books", books(&run.snapshot.tally, &run.facts.source)),
         ("heat-map", heat_map(series)),
         ("over-time", lanes(series)),
         ("percentiles", percentiles(&[("", series)])),

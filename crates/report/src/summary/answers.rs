@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use truetail_model::record::{Cause, GrpcStatus, Tally, status_name};
-use truetail_run::{Findings, MessageBooks, Run, StreamKind};
+use truetail_run::{Findings, MessageBooks, Run, RunSource, StreamKind};
 
 use super::labelled::{LabelledText, beside_margin, labelled_lines, labelled_texts};
 use crate::number;
@@ -21,7 +21,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 
 /// Returns single statuses, outcomes without an answer and causes of failures, as far as they occurred.
 pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
-    let unanswered = counted(unanswered_outcomes(&findings.tally));
+    let unanswered = counted(unanswered_outcomes(&findings.tally, &run.facts.source));
     let unanswered = (!unanswered.is_empty()).then(|| unanswered.join(" · "));
     let texts = [
         ("Statuses", statuses(run)),
@@ -114,13 +114,18 @@ fn unusual_replies(run: &Run, books: MessageBooks) -> Option<String> {
     (!told.is_empty()).then(|| told.join(" · "))
 }
 
+/// Returns the name of [`Tally::malformed`]. A callable has no answer that could be malformed: it raised an exception.
+pub(crate) fn malformed_name(source: &RunSource) -> &'static str {
+    if *source == RunSource::Callable { "exceptions" } else { "malformed" }
+}
+
 /// Returns each outcome without an answer that occurred, with its count.
-pub fn unanswered_outcomes(tally: &Tally) -> Vec<(u64, &'static str)> {
+pub fn unanswered_outcomes(tally: &Tally, source: &RunSource) -> Vec<(u64, &'static str)> {
     let kinds = [
         (tally.timed_out, "timed out"),
         (tally.connect_failed, "connect failed"),
         (tally.reset, "reset"),
-        (tally.malformed, "malformed"),
+        (tally.malformed, malformed_name(source)),
         (tally.in_flight_at_end, "in flight at the end"),
         (tally.never_issued, "never sent"),
     ];
@@ -139,7 +144,7 @@ fn errors(causes: &BTreeMap<Cause, u64>) -> Option<String> {
 }
 
 /// Formats the books: planned = issued + never issued, and issued = the sum of its outcomes.
-pub fn books(findings: &Findings) -> [String; 2] {
+pub fn books(run: &Run, findings: &Findings) -> [String; 2] {
     let tally = &findings.tally;
     let planned = format!(
         "{} planned = {} issued + {} never issued",
@@ -148,8 +153,8 @@ pub fn books(findings: &Findings) -> [String; 2] {
         number::count(tally.never_issued)
     );
     let ended = [format!("{} answered", number::count(tally.responses))];
-    let ended: Vec<String> =
-        ended.into_iter().chain(counted(unanswered_outcomes(&Tally { never_issued: 0, ..*tally }))).collect();
+    let unanswered = unanswered_outcomes(&Tally { never_issued: 0, ..*tally }, &run.facts.source);
+    let ended: Vec<String> = ended.into_iter().chain(counted(unanswered)).collect();
     let issued = format!("{} issued = {}", number::count(tally.issued), ended.join(" + "));
     [planned, issued]
 }

@@ -46,6 +46,7 @@ mod time_spent;
 mod timeline;
 mod uncertainty;
 
+pub(crate) use answers::malformed_name;
 pub use answers::{answer_details, answer_shares, books, cancelled, status_of, unanswered_outcomes};
 pub use fidelity::{punctuality, settling, shadow};
 pub use generator::{generator, ticks};
@@ -129,7 +130,7 @@ fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, sty
     let mut lines = labelled_texts(time_spent(findings).into_iter().chain(ticks(run)), style);
     if options.details {
         lines.extend(labelled_texts(load_details(run, findings), style));
-        let [planned, issued] = books(findings);
+        let [planned, issued] = books(run, findings);
         lines.extend(labelled_texts([("Arrivals", planned), ("", issued)], style));
     }
     let saturated = is_saturated(findings);

@@ -10,7 +10,7 @@ use truetail_report::plot::{
     targets, waterfall,
 };
 use truetail_report::words;
-use truetail_run::{EventMark, Run, SampledStream, StreamEnding};
+use truetail_run::{EventMark, Run, RunSource, SampledStream, StreamEnding};
 use truetail_sim::{SimOptions, simulate};
 
 fn scenario(name: &str) -> Run {
@@ -105,7 +105,7 @@ fn odd_runs_are_drawn_or_said_to_be_empty() {
         (start_delay(&nothing), "No request was sent"),
         (gaps(&nothing), "at least 100"),
         (by_rate(&nothing), "did not move"),
-        (books(&Tally::default()), "No arrival was planned"),
+        (books(&Tally::default(), &RunSource::Sockets), "No arrival was planned"),
         (answers(&changed(&healthy, 0, |_| ())), "No arrival was planned"),
         (targets(&findings(&healthy)), "one target"),
     ] {
