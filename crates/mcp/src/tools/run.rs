@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use truetail_model::arrival::Spacing;
 use truetail_model::time::Nanos;
 
 use super::request::{self, RequestArguments};
@@ -41,25 +42,6 @@ struct RunArguments {
     request: RequestArguments,
 }
 
-/// Spacing of requests.
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Spacing {
-    Even,
-    Poisson,
-}
-
-impl Spacing {
-    pub(super) const NAMES: [&str; 2] = ["even", "poisson"];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Spacing::Even => "even",
-            Spacing::Poisson => "poisson",
-        }
-    }
-}
-
 fn schema(limits: &Limits) -> Value {
     let highest = limits.highest.as_per_second();
     let text = value("string", "");
@@ -71,7 +53,14 @@ fn schema(limits: &Limits) -> Value {
                 json!({"type": "number", "exclusiveMinimum": 0, "maximum": highest, "description": "Requests per second"}),
             ),
             ("duration", value("string", &format!("Such as 10s or 1m30s; at most {}", limits.longest))),
-            ("spacing", one_of(&Spacing::NAMES, "even unless given; poisson is random, like independent users")),
+            (
+                "spacing",
+                value(
+                    "string",
+                    "even unless given; poisson is random, like independent users; gamma:SHAPE with a shape below 1, such \
+                     as gamma:0.5, comes in bursts",
+                ),
+            ),
             ("seed", json!({"type": "integer", "minimum": 0, "description": "Seed of the spacing; 1 unless given"})),
             ("slo", array(&text, "Objectives that must hold, such as 'p99 < 50ms' or 'error-rate < 1%'")),
             ("checks", array(&text, "Checks of each answer, such as 'status == 200' or 'body contains \"ok\"'")),
@@ -116,7 +105,7 @@ fn plan(given: &Value, limits: &Limits, files: &dyn Files) -> Result<Plan, Strin
     option(&mut words, "rate", limits.rate("rate", given.rate)?);
     option(&mut words, "duration", load);
     if let Some(spacing) = given.spacing {
-        option(&mut words, "spacing", spacing.name());
+        option(&mut words, "spacing", spacing);
     }
     if let Some(seed) = given.seed {
         option(&mut words, "seed", seed);

@@ -68,7 +68,7 @@ fn the_schema_names_the_arguments_that_the_tool_reads() {
 #[test]
 fn arguments_become_words_of_a_command() {
     let asked = json!({
-        "url": "http://LOCALHOST:8080/a b?c", "rate": 50, "duration": "1m", "spacing": "poisson", "seed": 7,
+        "url": "http://LOCALHOST:8080/a b?c", "rate": 50, "duration": "1m", "spacing": "gamma:0.50", "seed": 7,
         "slo": ["p99 < 50ms"], "checks": ["status == 200"], "name": "first",
         "request": {"method": "head", "headers": {"X-A": "-b"}, "timeout": "5s", "connections": 3, "http2": true},
     });
@@ -80,7 +80,7 @@ fn arguments_become_words_of_a_command() {
         "--quiet",
         "--rate=50",
         "--duration=1m",
-        "--spacing=poisson",
+        "--spacing=gamma:0.5",
         "--seed=7",
         "--slo=p99 < 50ms",
         "--check=status == 200",

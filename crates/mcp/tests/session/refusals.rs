@@ -47,7 +47,7 @@ fn what_a_user_did_not_allow_is_refused_in_one_line() {
         ("run", run(&json!({"resolve": ["127.0.0.1:80:10.0.0.1"]})), "unknown field"),
         ("run", run(&json!({"request": {"resolve": ["a:80:10.0.0.1"]}})), "unknown field"),
         ("run", run(&json!({"targets": "/etc/passwd"})), "unknown field"),
-        ("run", run(&json!({"spacing": "--out=/etc"})), "unknown variant"),
+        ("run", run(&json!({"spacing": "--out=/etc"})), "use even, poisson, or gamma:SHAPE"),
         ("run", folder("../x"), "plain name"),
         ("run", folder("/etc"), "plain name"),
         ("run", folder(".."), "plain name"),
