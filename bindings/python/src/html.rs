@@ -45,8 +45,11 @@ fn streams(run: &Run, findings: &Findings) -> String {
         let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell.trim()))).collect();
         format!("<tr>{cells}</tr>")
     };
+    let rows: String = words::stream_times(run, findings).into_iter().map(|row| cells(row, "td")).collect();
+    if rows.is_empty() {
+        return format!("<ul>{lines}</ul>");
+    }
     let head = cells(words::stream_times_heads(), "th");
-    let rows: String = words::stream_times(findings).into_iter().map(|row| cells(row, "td")).collect();
     format!("<ul>{lines}</ul><table><thead>{head}</thead><tbody>{rows}</tbody></table>")
 }
 

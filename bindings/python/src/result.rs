@@ -79,6 +79,9 @@ impl RunResult {
             Some(streams) if time.known() == StreamTime::PushDelay && streams.stamps.is_none() => Err(lacks(
                 "it is about pushes with the sender's time: truetail.run(..., subscribe=FILE, stamp='json:/ts')",
             )),
+            Some(streams) if !time.is_measured_in(streams) => {
+                Err(lacks("its answers come whole; response_time and e2e are their times"))
+            }
             Some(streams) => Ok(streams),
         }
     }

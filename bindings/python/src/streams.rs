@@ -31,7 +31,7 @@ impl StreamArguments<'_> {
     /// Returns the reading of answers, for gates.
     pub(crate) fn reading(&self) -> ReadingMode {
         match (&self.stream, &self.llm) {
-            (_, Some(_)) => ReadingMode::Llm,
+            (_, Some(_)) => self.api().ok().flatten().map_or(ReadingMode::Llm, ReadingMode::of_llm),
             (Some(_), None) => ReadingMode::Streams,
             (None, None) => ReadingMode::Whole,
         }
@@ -53,6 +53,7 @@ impl StreamArguments<'_> {
         let kind = self.stream.as_ref().map(|name| choice("stream", name, &kinds)).transpose()?;
         let api = self.api()?;
         self.refuse_contradictions(kind)?;
+        self.refuse_with_whole_answers(kind, api)?;
         let length =
             |name: &str, given: &OptionalArg<'_>| given.as_ref().map(|time| positive_time(name, time)).transpose();
         let stall = length("stall", &self.stall)?;
@@ -60,7 +61,7 @@ impl StreamArguments<'_> {
         let slo = parsed("slo", &self.slo_of_each_request())?;
         let plain = match (kind, api) {
             (None, None) => return Ok(None),
-            (_, Some(api)) => StreamOptions::for_llm(LlmOptions::new(api, slo)),
+            (_, Some(api)) => for_llm(LlmOptions::new(api, slo))?,
             (Some(kind), None) => StreamOptions::new(kind),
         };
         let options = StreamOptions { stall, idle_timeout, ..plain };
@@ -72,6 +73,19 @@ impl StreamArguments<'_> {
         match self.slo_of_each_request().is_empty() || self.llm.is_some() {
             true => Ok(()),
             false => Err(value_error("slo", "it is about answers of language models; add llm='openai-chat'")),
+        }
+    }
+
+    /// Refuses arguments that have no effect on answers that come whole.
+    fn refuse_with_whole_answers(&self, kind: Option<StreamKind>, api: Option<LlmApi>) -> PyResult<()> {
+        let of_pieces =
+            [("stream", kind.is_some()), ("stall", self.stall.is_some()), ("end_mark", self.end_mark.is_some())];
+        let given = of_pieces.into_iter().find(|(_, given)| *given);
+        match given.filter(|_| api.is_some_and(LlmApi::comes_whole)) {
+            Some((name, _)) => {
+                Err(value_error(name, "it is about answers in pieces, and those of this llm come whole"))
+            }
+            None => Ok(()),
         }
     }
 
@@ -91,5 +105,12 @@ impl StreamArguments<'_> {
             return Err(value_error(name, "it is about server-sent events, and contradicts stream='chunks'"));
         }
         Ok(())
+    }
+}
+
+fn for_llm(llm: LlmOptions) -> PyResult<StreamOptions> {
+    match llm.objection_to_slo() {
+        Some(objection) => Err(value_error("slo", objection)),
+        None => Ok(StreamOptions::for_llm(llm)),
     }
 }

@@ -70,6 +70,20 @@ def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
     assert result.quantile_ns(0.5, "first_content_service_time") == value_at(streams["first_content_service_time"], 0.5)
 
 
+def test_embeddings_come_whole() -> None:
+    with truetail.serve(baseline="1ms") as server:
+        options: dict[str, Any] = {"llm": "embeddings", "slo": ["e2e < 1h"], "data": '{"input": ["a b", "c"]}'}
+        result = truetail.run(url(server, "/v1/embeddings"), **LOAD, **options, fail_if=["goodput < 100%"])
+    streams, notebook = result.streams, result._repr_html_()
+    assert streams is not None
+    assert (streams["llm"]["tokens"]["input"], streams["tokens"], streams["goodput"]["met"]) == (30, None, 10)
+    assert "30 input tokens in 10 answers" in notebook and "TTFT" not in notebook
+    assert result.quantile_ns(0.5, "e2e") == value_at(streams["last_event_time"], 0.5)
+    for name in ("ttft", "tpot", "itl", "event-gap", "first_content_service_time"):
+        with pytest.raises(ValueError, match=f"no '{name}'; its answers come whole"):
+            result.quantile(0.5, name)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
@@ -80,6 +94,9 @@ def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
         ({"llm": "openai-chat", "data": "{}", "slo": ["p99 < 1s"]}, "slo: 'p99 < 1s' cannot be decided"),
         ({"stream": "chunks", "llm": "openai-chat", "data": "{}"}, "llm: it is about server-sent events"),
         ({"stream": "chunks", "end_mark": "x"}, "end_mark: it is about server-sent events"),
+        ({"llm": "embeddings", "data": "{}", "slo": ["ttft < 1s"]}, "slo: 'ttft < 1s' needs answers that come token by token"),
+        ({"llm": "rerank", "data": "{}", "fail_if": ["itl p50 > 1s"]}, "fail_if: 'itl p50 > 1s' needs answers that come in pieces"),
+        ({"llm": "rerank", "data": "{}", "stall": "1s"}, "stall: it is about answers in pieces"),
         ({"stream": "sse", "idle_timeout": 0}, "idle_timeout: it is zero"),
         ({"llm": "openai-chat", "data": "Hi"}, "llm: "),
         ({"fail_if": ["event-gap p99 > 1s"]}, "fail_if: "),

@@ -104,6 +104,14 @@ impl StreamMetric {
         self.parts().0.is_of_llm()
     }
 
+    /// Returns true if these streams have the metric. Answers that come whole lack all of them.
+    pub(crate) fn is_measured_in(self, streams: &StreamFacts) -> bool {
+        match &streams.llm {
+            Some(llm) => !llm.reading.api.comes_whole(),
+            None => !self.is_of_llm(),
+        }
+    }
+
     fn population(self, streams: &StreamFacts) -> Population {
         self.population_with(streams, Untold::Smallest(0))
     }
@@ -207,6 +215,17 @@ impl NamedStreamTime {
     /// Returns true if only answers of language models have this time.
     pub fn is_of_llm(self) -> bool {
         self.known().is_of_llm()
+    }
+
+    /// Returns true if these streams have this time. Answers that come whole have only their end.
+    pub fn is_measured_in(self, streams: &StreamFacts) -> bool {
+        match self {
+            NamedStreamTime::Metric(metric) => metric.is_measured_in(streams),
+            NamedStreamTime::Time(time) if time.is_of_llm() => {
+                streams.llm.as_ref().is_some_and(|llm| !llm.reading.api.comes_whole())
+            }
+            NamedStreamTime::Time(_) => true,
+        }
     }
 
     /// Returns the time that has the known values.

@@ -38,8 +38,7 @@ impl Observed {
     /// Returns how answers are read, to check which gates fit. Pushes and streamed calls are streams without an option.
     pub(crate) fn reading(&self) -> ReadingMode {
         match &self.streams {
-            Some(streams) if streams.is_of_llm() => ReadingMode::Llm,
-            Some(_) => ReadingMode::Streams,
+            Some(streams) => streams.llm_api().map_or(ReadingMode::Streams, ReadingMode::of_llm),
             None => ReadingMode::Whole,
         }
     }
@@ -114,6 +113,9 @@ fn without_content(streams: &StreamFacts) -> Option<String> {
     if let Some(dialect) = &llm.reading.dialect {
         let file = &dialect.file;
         return Some(format!("no event has content by --llm-dialect {file}; compare its paths of text with an answer"));
+    }
+    if llm.reading.api.comes_whole() {
+        return None;
     }
     let likely = match llm.reading.api {
         LlmApi::OpenaiChat => LlmApi::OpenaiCompletions,

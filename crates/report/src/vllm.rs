@@ -36,6 +36,8 @@ fn backend(api: LlmApi) -> &'static str {
     match api {
         LlmApi::OpenaiChat => "openai-chat",
         LlmApi::OpenaiCompletions => "openai",
+        LlmApi::Embeddings => "openai-embeddings",
+        LlmApi::Rerank => "vllm-rerank",
         other => other.name(),
     }
 }
@@ -43,12 +45,14 @@ fn backend(api: LlmApi) -> &'static str {
 /// Returns counts of requests and tokens, and their rates over `seconds`.
 fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static str, Value)> {
     let completed = streams.tally.complete;
-    let tokens = llm.tokens;
     let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
     let output = llm.output_tokens().filter(|_| completed > 0);
-    let input = (completed > 0 && tokens.not_counted == 0 && tokens.without_input == 0).then_some(tokens.input);
+    let input = llm.input_tokens().filter(|_| completed > 0);
     let rate = |count: Option<u64>| count.filter(|_| seconds > 0.0).map(|count| count as f64 / seconds);
-    let all = output.zip(input).map(|(output, input)| output.saturating_add(input));
+    let all = match llm.reading.api.comes_whole() {
+        true => input,
+        false => output.zip(input).map(|(output, input)| output.saturating_add(input)),
+    };
     let numbers = [
         ("completed", Some(completed.into())),
         ("failed", Some((streams.tally.planned - completed.min(streams.tally.planned)).into())),

@@ -3,6 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `event_parser`, `line_parser` | server-sent events, and lines, without I/O |
+//! | `json_scanner` | a few members of a large JSON document, without I/O |
 //! | `options` | options, and the rule that tells which answers are streams |
 //! | `asking` | what the targets ask for |
 //! | `open_stream` | the clocks of one answer |
@@ -36,6 +37,7 @@ mod event_parser;
 mod found;
 mod idle;
 mod items;
+mod json_scanner;
 mod line_parser;
 mod llm_answer;
 mod observer;

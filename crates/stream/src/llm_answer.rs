@@ -1,3 +1,5 @@
+mod whole;
+
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{FinishReason, LlmFacts, SloCounts, StreamTime};
@@ -59,6 +61,8 @@ struct AnswerMarks {
     has_wrong_usage: bool,
     /// An event reports an error of the server.
     has_error: bool,
+    /// The answer came whole, and has a result.
+    has_result: bool,
 }
 
 /// End of an answer, with its intended start.
@@ -447,7 +451,7 @@ impl LlmAnswer {
     /// Returns true if the answer certainly has content. A text that may be the prompt is not enough, and a token is.
     fn has_content(&self) -> bool {
         let has_tokens = || self.usage().is_some_and(|usage| usage.output > 0);
-        self.first.is_some() || (self.marks.repeats_prompt && has_tokens())
+        self.first.is_some() || self.marks.has_result || (self.marks.repeats_prompt && has_tokens())
     }
 
     /// Tells whether a complete answer meets an objective. An answer without content meets none.

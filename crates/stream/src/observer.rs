@@ -10,9 +10,11 @@ use truetail_run::{EventMarks, StreamEnding, StreamKind};
 use crate::all_found::CombinedResults;
 use crate::asking::Asking;
 use crate::chunk_text::AnswerText;
+use crate::dialect::{MEMBERS, read_whole};
 use crate::event_parser::{EventParser, ServerSentEvent};
 use crate::found::StreamResults;
 use crate::idle::{IdleCheck, IdleWatch};
+use crate::json_scanner::{DocumentState, JsonScanner};
 use crate::line_parser::LineParser;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
 use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
@@ -28,12 +30,15 @@ const ROWS_EVERY: Nanos = Nanos::from_millis(100);
 enum Parser {
     Events(EventParser),
     Lines(LineParser),
+    /// An answer that comes whole has no events inside.
+    Whole(JsonScanner),
 }
 
 impl Parser {
     fn new(kind: StreamKind) -> Parser {
         match kind {
             StreamKind::Lines => Parser::Lines(LineParser::default()),
+            StreamKind::Whole => Parser::Whole(JsonScanner::new(&MEMBERS)),
             StreamKind::Sse | StreamKind::Chunks | StreamKind::Messages | StreamKind::Items | StreamKind::Pushes => {
                 Parser::Events(EventParser::new())
             }
@@ -44,6 +49,7 @@ impl Parser {
         match self {
             Parser::Events(parser) => parser.feed(bytes, on_event),
             Parser::Lines(parser) => parser.feed(bytes, on_event),
+            Parser::Whole(scanner) => scanner.feed(bytes),
         }
     }
 
@@ -51,6 +57,7 @@ impl Parser {
         match self {
             Parser::Events(parser) => parser.restart(),
             Parser::Lines(parser) => parser.restart(),
+            Parser::Whole(scanner) => scanner.restart(),
         }
     }
 
@@ -58,6 +65,8 @@ impl Parser {
         match self {
             Parser::Events(parser) => parser.give_back_room(),
             Parser::Lines(parser) => parser.give_back_room(),
+            // It has little.
+            Parser::Whole(_) => {}
         }
     }
 
@@ -66,6 +75,7 @@ impl Parser {
         let (is_inside, data) = match self {
             Parser::Events(parser) => (parser.is_inside_event(), parser.unfinished_data()),
             Parser::Lines(parser) => (parser.is_inside_event(), parser.unfinished_data()),
+            Parser::Whole(scanner) => (scanner.state() == DocumentState::Unfinished, &[][..]),
         };
         is_inside.then_some(data)
     }
@@ -183,7 +193,9 @@ impl StreamObserver {
             let last_event = clocks.last_event();
             let intended_start = clocks.intended_start;
             let ended = AnswerEnd { row, outcome, head, is_complete, intended_start, start, end, last_event };
-            answer.end(ended, found);
+            if !llm.api.comes_whole() {
+                answer.end(ended, found);
+            }
             let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(&answer, ended, text);
             self.verdict.set(match is_kept {
                 true => AnswerVerdict::CannotTell,
@@ -216,6 +228,24 @@ impl StreamObserver {
     ) {
         let Slot { clocks, marks: Some(marks), .. } = &self.slots[request as usize] else { return };
         clocks.sample(marks, first_content, ending, span, &mut self.found);
+    }
+
+    /// Records the end of an answer that came whole.
+    fn end_whole(&mut self, request: u32, ended: EndedRequest) {
+        let Slot { clocks, parser: Parser::Whole(document), answer, marks, .. } = &mut self.slots[request as usize]
+        else {
+            return;
+        };
+        let is_answer = clocks.head == Head::OfStream && matches!(ended.outcome, Outcome::Response { .. });
+        if !is_answer || document.state() == DocumentState::Unfinished {
+            return;
+        }
+        let now = ReadInstant { at: ended.end, ..self.now };
+        mark(marks, clocks, now);
+        clocks.event(now, &self.options, &mut self.found);
+        let Some(llm) = self.options.llm.as_ref().filter(|_| clocks.is_measured) else { return };
+        let is_whole = document.state() == DocumentState::Whole;
+        answer.whole(is_whole.then(|| read_whole(llm.api, document)).flatten(), &mut self.found);
     }
 
     fn look_later(&mut self, request: u32) {
@@ -266,7 +296,7 @@ impl AnswerReader for StreamObserver {
         let options = &self.options;
         let found = &mut self.found;
         clocks.touch(part.len(), now, found);
-        if matches!(options.kind, StreamKind::Sse | StreamKind::Lines) {
+        if matches!(options.kind, StreamKind::Sse | StreamKind::Lines | StreamKind::Whole) {
             parser.feed(part, &mut |event| {
                 mark(marks, clocks, now);
                 clocks.sse(event, now, options, found);
@@ -308,6 +338,8 @@ impl AnswerReader for StreamObserver {
             return;
         }
         slot.generation = slot.generation.wrapping_add(1);
+        self.end_whole(request, ended);
+        let slot = &mut self.slots[request as usize];
         let mut clocks = slot.clocks;
         // A mark at the very end counts without the empty line that should follow it.
         let unfinished = slot.parser.unfinished();

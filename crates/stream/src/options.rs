@@ -81,6 +81,15 @@ impl LlmOptions {
         self.dialect.as_ref().map_or(self.api.stream_kind(), |dialect| dialect.stream_kind())
     }
 
+    /// Explains which objective answers cannot meet or miss, because they come whole. `None` if all can be judged.
+    pub fn objection_to_slo(&self) -> Option<String> {
+        let of_pieces = self.slo.iter().find(|objective| self.api.comes_whole() && !objective.is_of_whole_answers())?;
+        let api = self.api.name();
+        Some(format!(
+            "'{of_pieces}' needs answers that come token by token, and those of {api} come whole; use 'e2e < TIME'"
+        ))
+    }
+
     fn end_mark(&self) -> Option<&str> {
         self.dialect.as_ref().map_or(self.api.end_mark(), |dialect| dialect.end_mark())
     }
@@ -135,8 +144,12 @@ impl StreamOptions {
             StreamKind::Chunks => status.is_some_and(|status| (200..300).contains(&status)),
             // Items come from a generator, and pushes without a request.
             StreamKind::Items | StreamKind::Pushes => false,
-            StreamKind::Sse | StreamKind::Lines => {
-                let is_of_kind = if self.kind == StreamKind::Sse { is_event_stream } else { is_json_lines };
+            StreamKind::Sse | StreamKind::Lines | StreamKind::Whole => {
+                let is_of_kind = match self.kind {
+                    StreamKind::Sse => is_event_stream,
+                    StreamKind::Lines => is_json_lines,
+                    _ => is_json,
+                };
                 let dialect = self.llm.as_ref().and_then(|llm| llm.dialect.as_ref());
                 let own = dialect.map_or(&[][..], |dialect| dialect.media_types());
                 let is_of_kind = |value: &[u8]| {
@@ -166,9 +179,20 @@ fn is_json_lines(content_type: &[u8]) -> bool {
     has_media_type(content_type, &names)
 }
 
+/// Returns true for JSON, also under another name: `application/problem+json`.
+fn is_json(content_type: &[u8]) -> bool {
+    let media_type = media_type(content_type);
+    let suffix = media_type.len().checked_sub(b"+json".len()).map_or(&[][..], |at| &media_type[at..]);
+    media_type.eq_ignore_ascii_case(b"application/json") || suffix.eq_ignore_ascii_case(b"+json")
+}
+
+fn media_type(content_type: &[u8]) -> &[u8] {
+    content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
+}
+
 /// Compares the media type without its parameters.
 fn has_media_type(content_type: &[u8], names: &[impl AsRef<str>]) -> bool {
-    let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    let media_type = media_type(content_type);
     names.iter().any(|name| media_type.eq_ignore_ascii_case(name.as_ref().as_bytes()))
 }
 
@@ -192,6 +216,22 @@ mod tests {
             let mut list = FieldList::default();
             fields.iter().for_each(|(name, value)| list.push(name.as_bytes(), value.as_bytes()));
             assert_eq!(sse.is_stream(Some(status), &list), expected, "{status} {fields:?}");
+        }
+        let whole = StreamOptions::new(StreamKind::Whole);
+        for (content_type, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/vnd.x+JSON", true),
+            ("application/x-ndjson", false),
+            ("text/html", false),
+            ("json", false),
+        ] {
+            let mut list = FieldList::default();
+            list.push(b"content-type", content_type.as_bytes());
+            assert_eq!(whole.is_stream(Some(200), &list), expected, "{content_type}");
+            assert!(!whole.is_stream(Some(201), &list));
+            list.push(b"content-encoding", b"gzip");
+            assert!(!whole.is_stream(Some(200), &list));
         }
         let chunks = StreamOptions::new(StreamKind::Chunks);
         assert!(

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, ObserverFactory};
 use truetail_run::{LlmApi, StreamKind};
 
-use crate::dialect::read_event;
+use crate::dialect::{MEMBERS, is_certainly, read_event, read_whole};
 use crate::event_parser::{EventParser, ServerSentEvent};
+use crate::json_scanner::JsonScanner;
 use crate::line_parser::LineParser;
 use crate::options::{LlmOptions, StreamOptions};
 
@@ -86,12 +87,22 @@ impl FirstAnswer {
         let Some(llm) = options.llm.as_ref().filter(|_| options.is_stream(self.status, &self.fields)) else {
             return Err(self.not_a_stream());
         };
+        if options.kind == StreamKind::Whole {
+            let chunk = read_whole(llm.api, &self.document());
+            return Ok(chunk.and_then(|chunk| chunk.usage?.input));
+        }
         let mut input = None;
         self.feed(options.kind, &mut |event| {
             let chunk = read_event(llm, event.data, event.is_whole());
             input = chunk.and_then(|(chunk, _)| chunk.usage?.input).or(input);
         });
         Ok(input)
+    }
+
+    fn document(&self) -> JsonScanner {
+        let mut document = JsonScanner::new(&MEMBERS);
+        document.feed(&self.body);
+        document
     }
 
     fn feed(&self, kind: StreamKind, take: &mut impl FnMut(ServerSentEvent<'_>)) {
@@ -131,12 +142,17 @@ impl FirstAnswer {
         }
     }
 
-    /// Reads the events by an API; `None` if it would not take the answer for a stream.
+    /// Reads the events by an API; `None` if it would not take the answer for a stream. An answer that
+    /// comes whole is an event, if it is certainly of this API.
     fn read(&self, api: LlmApi) -> Option<Reading> {
         let llm = LlmOptions::new(api, Vec::new());
         let options = StreamOptions::for_llm(llm.clone());
         if !options.is_stream(self.status, &self.fields) {
             return None;
+        }
+        if api.comes_whole() {
+            let whole = Reading { events: 1, content: 1, ..Reading::default() };
+            return is_certainly(api, &self.document()).then_some(whole);
         }
         let mut reading = Reading::default();
         let mut take = |event: ServerSentEvent<'_>| {

@@ -40,6 +40,11 @@ impl Objective {
         condition.split(['<', '>']).next().and_then(SloTime::named).is_some()
     }
 
+    /// Returns true if the objective limits a time that answers have also if they come whole.
+    pub(crate) fn is_of_whole_answers(&self) -> bool {
+        self.time == SloTime::EndToEnd
+    }
+
     /// Returns true if a request that took `time` meets the objective.
     pub(crate) fn is_met_by(&self, time: Nanos) -> bool {
         if self.or_equal { time <= self.limit } else { time < self.limit }

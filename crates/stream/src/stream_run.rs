@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerReader, ObserverFactory};
 use truetail_model::time::Timestamp;
-use truetail_run::{StreamFacts, StreamKind, StreamRows};
+use truetail_run::{LlmApi, StreamFacts, StreamKind, StreamRows};
 
 use crate::all_found::CombinedResults;
 use crate::asking::Asking;
@@ -55,6 +55,11 @@ impl StreamRun {
     /// Returns true if answers are read as those of a language model.
     pub fn is_of_llm(&self) -> bool {
         self.options.llm.is_some()
+    }
+
+    /// Returns the API of the language model, if answers are read as its own.
+    pub fn llm_api(&self) -> Option<LlmApi> {
+        self.options.llm.as_ref().map(|llm| llm.api)
     }
 
     /// Returns true if each answer is compared with objectives.

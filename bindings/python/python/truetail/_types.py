@@ -22,7 +22,17 @@ Waiting = Literal["sleep", "spin"]
 Feed = Literal["in-order", "random"]
 StreamKind = Literal["sse", "chunks"]
 LlmApi = Literal[
-    "openai-chat", "openai-completions", "openai-responses", "anthropic", "gemini", "ollama", "tgi", "llamacpp", "sglang"
+    "openai-chat",
+    "openai-completions",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "ollama",
+    "tgi",
+    "llamacpp",
+    "sglang",
+    "embeddings",
+    "rerank",
 ]
 StampUnit = Literal["ns", "us", "ms", "s"]
 HeadersLike = Union[Mapping[str, str], Iterable[tuple[str, str]]]

@@ -153,6 +153,11 @@ impl Objective {
         matches!(self.bad, BadRequest::OfStreams(_))
     }
 
+    /// Returns true if the objective is about a time of streams.
+    pub fn is_about_stream_times(&self) -> bool {
+        matches!(self.bad, BadRequest::OfStreams(StreamLimit::Time { .. }))
+    }
+
     /// Returns true if the objective is about language models.
     pub fn is_about_llm(&self) -> bool {
         matches!(self.bad, BadRequest::OfStreams(limit) if limit.is_about_llm())

@@ -141,6 +141,11 @@ impl CompareGate {
             let how = if needed == ReadingMode::Llm { "--llm, such as --llm openai-chat" } else { "--stream or --llm" };
             return Some(format!("'{self}' needs {how}"));
         }
+        if let Figure::StreamTime(..) = self.figure
+            && let Some(objection) = planned.reading.objection_to_stream_time(self)
+        {
+            return Some(objection);
+        }
         let q = self.figure.q().filter(|_| self.fewest_arrivals() > 1)?;
         planned.objection_to_quantile(self, q)
     }

@@ -39,7 +39,7 @@ impl StreamFigures {
     /// Returns the figures of a run; `None` if its answers were not read as streams.
     pub fn of_run(run: &Run, findings: &Findings) -> Option<StreamFigures> {
         let streams = run.facts.stream.as_ref()?;
-        let is_measured = |metric: &StreamMetric| streams.llm.is_some() || !metric.is_of_llm();
+        let is_measured = |metric: &StreamMetric| metric.is_measured_in(streams);
         let of = |metric| (metric, quantiles().map(|q| estimate(run, streams, metric, q)).collect());
         Some(StreamFigures {
             times: StreamMetric::ALL.into_iter().filter(is_measured).map(of).collect(),

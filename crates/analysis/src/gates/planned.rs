@@ -5,7 +5,7 @@ use std::fmt;
 use truetail_model::arrival::Profile;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::OfferedLoad;
+use truetail_run::{LlmApi, OfferedLoad};
 
 use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
@@ -35,7 +35,7 @@ pub struct PlannedRun<'a> {
     pub asks_again: bool,
 }
 
-/// Reading mode of answers. Each mode includes the findings of the modes before it.
+/// Reading mode of answers. Each mode includes the findings of the modes before it, except for the last one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ReadingMode {
     /// As a whole.
@@ -44,6 +44,25 @@ pub enum ReadingMode {
     Streams,
     /// As streams of language models.
     Llm,
+    /// As whole answers of language models, which have no times of streams.
+    WholeOfLlm,
+}
+
+impl ReadingMode {
+    /// The mode for answers of this API.
+    pub fn of_llm(api: LlmApi) -> ReadingMode {
+        if api.comes_whole() { ReadingMode::WholeOfLlm } else { ReadingMode::Llm }
+    }
+
+    /// Explains why a condition about times of streams cannot be decided, if answers come whole.
+    pub fn objection_to_stream_time(self, condition: &dyn fmt::Display) -> Option<String> {
+        (self == ReadingMode::WholeOfLlm).then(|| {
+            format!(
+                "'{condition}' needs answers that come in pieces, and these come whole; a condition about the whole answer is \
+                 'p99 < 200ms', and one about each request 'e2e < 200ms'"
+            )
+        })
+    }
 }
 
 impl<'a> PlannedRun<'a> {
@@ -85,6 +104,11 @@ impl<'a> PlannedRun<'a> {
         }
         if gate.is_about_streams() && self.reading < ReadingMode::Streams {
             return Some(format!("'{gate}' needs --stream sse or --stream chunks"));
+        }
+        if let GateMetric::StreamTime(..) = gate.parsed.metric
+            && let Some(objection) = self.reading.objection_to_stream_time(gate)
+        {
+            return Some(objection);
         }
         if gate.is_about_sessions() {
             return self.objection_of_sessions(gate);

@@ -2,7 +2,7 @@
 
 use truetail_model::time::NANOS_PER_SECOND;
 use truetail_run::wire::v1::RunFile;
-use truetail_run::{Distribution, Facts, StreamFindings, Verdict};
+use truetail_run::{Distribution, Facts, StreamFindings, StreamKind, Verdict};
 
 use super::point::Point;
 use crate::figures::quantile_name;
@@ -31,7 +31,7 @@ pub struct HistoryRun {
     pub verdict: Verdict,
     /// Its response times.
     pub times: Distribution,
-    /// Its times of streams, if answers were read as streams.
+    /// Its times of streams, if answers were read as streams that come in pieces.
     pub streams: Option<StreamFindings>,
     /// Output tokens of complete answers per second, over the time of the answers; `None` if some were not counted.
     pub output_tokens_per_second: Option<f64>,
@@ -42,7 +42,8 @@ impl HistoryRun {
     pub fn new(folder: String, file: RunFile) -> HistoryRun {
         let verdict = file.verdict.clone();
         let times = file.response_time.clone();
-        let streams = file.stream.as_ref().map(|stream| stream.times.clone());
+        let in_pieces = file.stream.as_ref().filter(|stream| stream.facts.reading.kind != StreamKind::Whole);
+        let streams = in_pieces.map(|stream| stream.times.clone());
         let answered = file.throughput_per_second.filter(|_| file.tally.responses > 0);
         let each_answer = answered.map(|per_second| per_second / file.tally.responses as f64);
         let facts = Facts::from(file);

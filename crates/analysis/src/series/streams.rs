@@ -1,7 +1,7 @@
 //! Series of streams.
 
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
-use truetail_run::{GapMap, LlmFacts, Run, SampledStream, StreamFacts};
+use truetail_run::{GapMap, LlmFacts, Run, SampledStream, StreamFacts, StreamKind};
 
 use super::data::{HeatMap, ObjectiveBooks, ShownStream, StreamSeries};
 use super::shown::shown;
@@ -17,7 +17,9 @@ pub(super) fn streams(run: &Run) -> Option<StreamSeries> {
         stall_ns: facts.reading.stall_ns,
         ..StreamSeries::default()
     };
-    let Some(detail) = &facts.detail else { return Some(whole) };
+    // Answers that come whole have no events to draw.
+    let in_pieces = facts.reading.kind != StreamKind::Whole;
+    let Some(detail) = facts.detail.as_ref().filter(|_| in_pieces) else { return Some(whole) };
     let (time, gaps) = gaps(&detail.gaps, run.snapshot.measure_from, run.snapshot.last_end);
     let sampled = shown(&detail.sampled, SampledStream::length_ns);
     let sampled = sampled.map(|(because, stream)| ShownStream { because, stream: stream.clone() }).collect();

@@ -262,7 +262,7 @@ fn times(run: &Run, findings: &Findings, rows: Option<&StreamRows>) -> Vec<StepT
         name: metric.name().to_owned(),
         quantiles: QUANTILES.iter().map(|q| of_streams(streams, rows, *metric, *q)).collect(),
     };
-    metrics.iter().map(of).chain([response]).collect()
+    metrics.iter().filter(|metric| metric.is_measured_in(streams)).map(of).chain([response]).collect()
 }
 
 /// Returns a quantile of a time of streams. Its interval also covers values that are not known.

@@ -31,7 +31,8 @@ pub(crate) struct StreamArgs {
     pub end_mark: Option<String>,
     /// Read each answer as that of a language model: the times to its first token and between tokens. auto recognises
     /// the API by a first answer. Implies --stream sse (of Ollama: a JSON object per line), and
-    /// asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says
+    /// asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says.
+    /// Answers of embeddings and rerank come whole, and nothing is added to the body
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
     /// Read each answer as that of a language model whose API this TOML file describes: the paths of its text, its
@@ -68,6 +69,11 @@ pub(crate) struct RecognisedApi {
 }
 
 impl StreamArgs {
+    /// Returns the API whose answers are read, if they come whole.
+    pub(crate) fn whole_api(&self) -> Option<LlmApi> {
+        self.llm.and_then(LlmName::api).filter(|api| api.comes_whole())
+    }
+
     /// Returns true if answers are of a language model.
     pub(crate) fn reads_llm(&self) -> bool {
         self.llm.is_some() || self.llm_dialect.is_some()
@@ -110,6 +116,10 @@ pub(crate) enum LlmName {
     Llamacpp,
     /// SGLang's `/generate`.
     Sglang,
+    /// `/v1/embeddings` and similar, whose answers come whole: input tokens, and no times of tokens.
+    Embeddings,
+    /// `/v1/rerank` and similar, likewise.
+    Rerank,
     /// One of these, by the answer to a request before the load.
     Auto,
 }
@@ -127,6 +137,8 @@ impl LlmName {
             LlmName::Tgi => LlmApi::Tgi,
             LlmName::Llamacpp => LlmApi::Llamacpp,
             LlmName::Sglang => LlmApi::Sglang,
+            LlmName::Embeddings => LlmApi::Embeddings,
+            LlmName::Rerank => LlmApi::Rerank,
             LlmName::Auto => return None,
         })
     }

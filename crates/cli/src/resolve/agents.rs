@@ -68,7 +68,16 @@ fn form(args: &RunArgs) -> Result<AgentForm> {
         Some(LlmApi::OpenaiChat | LlmApi::Anthropic) => (Some(PromptMember::Messages), "max_tokens"),
         Some(LlmApi::OpenaiCompletions) => (Some(PromptMember::Text("prompt")), "max_tokens"),
         Some(LlmApi::OpenaiResponses) => (Some(PromptMember::Text("input")), "max_output_tokens"),
-        Some(LlmApi::Gemini | LlmApi::Ollama | LlmApi::Tgi | LlmApi::Llamacpp | LlmApi::Sglang | LlmApi::Described)
+        Some(
+            LlmApi::Gemini
+            | LlmApi::Ollama
+            | LlmApi::Tgi
+            | LlmApi::Llamacpp
+            | LlmApi::Sglang
+            | LlmApi::Embeddings
+            | LlmApi::Rerank
+            | LlmApi::Described,
+        )
         | None => (None, "max_tokens"),
     };
     Ok(AgentForm { prompt, limit, shared: shared.chain(asking).collect() })

@@ -19,7 +19,7 @@ const TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Other seeds give the request before the load another text with `--cache-bust` than any request of the load.
 const OTHER_SEED: u64 = 0x7472_6961_6c00_0000;
 /// Advice if no API fits.
-const HELP: &str = "name the API with --llm NAME, or describe it with --llm-dialect FILE";
+const HELP: &str = "name the API with --llm NAME (embeddings and rerank for answers that come whole), or describe it with --llm-dialect FILE";
 
 /// Replaces `auto` by an API, to check other options without sending anything.
 pub(crate) fn stand_in(args: &mut StreamArgs) {
@@ -92,6 +92,10 @@ fn likely(args: &RunArgs) -> LlmApi {
         LlmApi::OpenaiCompletions
     } else if path.ends_with(":streamGenerateContent") {
         LlmApi::Gemini
+    } else if path.ends_with("/embeddings") || path.ends_with("/embed") {
+        LlmApi::Embeddings
+    } else if path.ends_with("/rerank") {
+        LlmApi::Rerank
     } else {
         LlmApi::Anthropic
     }

@@ -88,7 +88,11 @@ pub(crate) fn options(
     cut_warmup: bool,
 ) -> Result<Option<StreamOptions>> {
     refuse_without_streams(&args, &objectives)?;
+    refuse_with_whole_answers(&args)?;
     let llm = llm(&args, objectives)?;
+    if let Some(objection) = llm.as_ref().and_then(LlmOptions::objection_to_slo) {
+        return Err(usage_error(format!("--slo {objection}")));
+    }
     let Some(kind) = kind(&args, llm.as_ref())? else { return Ok(None) };
     if flows.is_some_and(|flows| !flows.streams().any(|(_, is_stream)| is_stream)) {
         return Err(usage_error(
@@ -133,7 +137,7 @@ pub(crate) fn refuse_cache_bust(args: &StreamArgs, made_by: Option<&str>) -> Res
 /// Returns how answers are read, to check which gates fit.
 pub(crate) fn reading(args: &StreamArgs) -> ReadingMode {
     match (args.reads_llm(), args.stream) {
-        (true, _) => ReadingMode::Llm,
+        (true, _) => args.llm.and_then(LlmName::api).map_or(ReadingMode::Llm, ReadingMode::of_llm),
         (false, Some(_)) => ReadingMode::Streams,
         (false, None) => ReadingMode::Whole,
     }
@@ -168,6 +172,25 @@ fn refuse_without_streams(args: &StreamArgs, objectives: &[Objective]) -> Result
         Some((flag, _)) => {
             Err(usage_error(format!("{flag} is about answers of language models; add --llm openai-chat")))
         }
+        None => Ok(()),
+    }
+}
+
+/// Refuses options that have no effect on answers that come whole.
+fn refuse_with_whole_answers(args: &StreamArgs) -> Result<()> {
+    let Some(api) = args.whole_api() else { return Ok(()) };
+    let api = api.name();
+    let of_pieces = [
+        ("--stream", args.stream.is_some()),
+        ("--stall", args.stall.is_some()),
+        ("--end-mark", args.end_mark.is_some()),
+        ("--tokenizer", args.tokenizer.is_some()),
+        ("--agents", args.agents.is_some()),
+    ];
+    match of_pieces.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(usage_error(format!(
+            "{option} is about answers that come token by token, and those of --llm {api} come whole; leave it out"
+        ))),
         None => Ok(()),
     }
 }

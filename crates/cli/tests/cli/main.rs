@@ -50,6 +50,7 @@ mod llm_files;
 mod llm_prompts;
 mod llm_truth;
 mod llm_turns;
+mod llm_whole;
 mod load;
 mod mcp;
 mod messages;

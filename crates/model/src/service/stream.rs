@@ -108,6 +108,8 @@ pub enum StreamFormat {
     Chat,
     /// The format of OpenAI's `/v1/completions`.
     Completions,
+    /// The format of OpenAI's `/v1/embeddings`: an answer that comes whole, at the time of a first token.
+    Embeddings,
 }
 
 impl StreamFormat {
@@ -116,6 +118,7 @@ impl StreamFormat {
         match path.split(['?', '#']).next() {
             Some("/v1/chat/completions") => StreamFormat::Chat,
             Some("/v1/completions") => StreamFormat::Completions,
+            Some("/v1/embeddings") => StreamFormat::Embeddings,
             _ => StreamFormat::Plain,
         }
     }
@@ -168,8 +171,9 @@ impl StreamContent {
     /// Returns the events of a stream that answers `request`.
     pub fn outline(&self, request: StreamRequest) -> StreamOutline {
         let tokens_each = self.tokens.max(1);
-        let all = request.tokens.map_or(self.events, |tokens| tokens.div_ceil(tokens_each)).min(self.max_events());
-        let tokens = request.tokens.unwrap_or(u64::MAX).min(all.saturating_mul(tokens_each));
+        let asked = if request.format == StreamFormat::Embeddings { Some(1) } else { request.tokens };
+        let all = asked.map_or(self.events, |tokens| tokens.div_ceil(tokens_each)).min(self.max_events());
+        let tokens = asked.unwrap_or(u64::MAX).min(all.saturating_mul(tokens_each));
         let is_cut = self.cut.is_some_and(|cut| cut < all);
         let is_plain = request.format == StreamFormat::Plain;
         let end = self.end.unwrap_or(if is_plain { StreamEnd::Whole } else { StreamEnd::Done });

@@ -18,6 +18,7 @@ use crate::table::Table;
 pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
     let series = page.series.streams.as_ref()?;
     let heading = match page.run.facts.stream.as_ref().map(|streams| streams.reading.kind) {
+        Some(StreamKind::Whole) => "Answers of the language model",
         _ if is_llm(page) => "Streams of the language model",
         Some(StreamKind::Pushes) => "Pushes on subscribed channels",
         _ => "Streams",
@@ -29,11 +30,16 @@ fn is_llm(page: &RunPage<'_>) -> bool {
     page.run.facts.stream.as_ref().is_some_and(|streams| streams.llm.is_some())
 }
 
+/// Returns true if answers come whole, so that nothing is known of their parts.
+fn is_whole(page: &RunPage<'_>) -> bool {
+    page.run.facts.stream.as_ref().is_some_and(|streams| streams.reading.kind == StreamKind::Whole)
+}
+
 fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
     let goodput = words::goodput(page.run, page.findings);
     html! {
         (labelled(words::streams(page.run).into_iter().chain(goodput)))
-        (times(page))
+        @if !is_whole(page) { (times(page)) }
         @if !series.objectives.is_empty() {
             (Figure {
                 name: "goodput",
@@ -43,6 +49,21 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
                 table: objectives(series),
             }.markup())
         }
+        @if !is_whole(page) { (gaps_over_time(page, series)) }
+        @if !series.sampled.is_empty() {
+            (Figure {
+                name: "streams",
+                picture: plot::waterfall(series),
+                caption: "A few streams from their intended starts on: the slowest, the one in the middle of a random sample, and \
+                          some others of that sample. Only requests that were sent are among them.",
+                table: streams(page, series),
+            }.markup())
+        }
+    }
+}
+
+fn gaps_over_time(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
+    html! {
         @if let Some(why) = without_gaps(page, series) {
             (none(why))
         } @else {
@@ -53,15 +74,6 @@ fn content(page: &RunPage<'_>, series: &StreamSeries) -> Markup {
                           event came that ended it. Gaps that no event ended are marked at the top. Events that were read together \
                           have no gap between them that anybody knows, and are not here.",
                 table: gaps(series),
-            }.markup())
-        }
-        @if !series.sampled.is_empty() {
-            (Figure {
-                name: "streams",
-                picture: plot::waterfall(series),
-                caption: "A few streams from their intended starts on: the slowest, the one in the middle of a random sample, and \
-                          some others of that sample. Only requests that were sent are among them.",
-                table: streams(page, series),
             }.markup())
         }
     }
@@ -78,7 +90,7 @@ fn without_gaps(page: &RunPage<'_>, series: &StreamSeries) -> Option<&'static st
 }
 
 fn times(page: &RunPage<'_>) -> Markup {
-    let rows = words::stream_times(page.findings);
+    let rows = words::stream_times(page.run, page.findings);
     html! {
         (Table::new("Times of streams by percentile", words::stream_times_heads()).with_rows(rows).markup())
         p.faint {

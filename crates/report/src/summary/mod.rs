@@ -92,7 +92,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         sessions::table(findings, style),
         quantiles(findings, style),
         tail::by_status(run, findings, style),
-        streams::table(findings, style),
+        streams::table(run, findings, style),
         sessions::steps(run, findings, style),
         if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
         ledger::table(run, findings, style),

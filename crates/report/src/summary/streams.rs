@@ -13,6 +13,14 @@ use crate::style::Style;
 
 /// Describes the endings and the events of a run's streams. Empty if answers were not read as streams.
 pub fn streams(run: &Run) -> Vec<LabelledText> {
+    if let Some((streams, llm)) = whole(run) {
+        let prompts = llm.reading.prompts.as_ref().and_then(input_of_prompts).map(|text| ("Prompts", text));
+        let tokens = Some(("Tokens", input_tokens(run, llm)));
+        return [Some(("Results", ends(streams))), not_understood(llm), tokens, prompts]
+            .into_iter()
+            .flatten()
+            .collect();
+    }
     let of_llm = |llm: &LlmFacts| {
         let lines = [Some(("Tokens", tokens(llm))), Some(("", content(llm))), unmeasured(llm).map(|text| ("", text))];
         let prompts = llm.reading.prompts.as_ref().and_then(prompts).map(|text| ("Prompts", text));
@@ -24,6 +32,46 @@ pub fn streams(run: &Run) -> Vec<LabelledText> {
         let delays = streams.stamps.iter().flat_map(delays);
         lines.into_iter().chain(delays).chain(streams.llm.iter().flat_map(of_llm)).collect()
     })
+}
+
+/// Returns the books of answers of a language model that came whole, if there are any.
+fn whole(run: &Run) -> Option<(&StreamFacts, &LlmFacts)> {
+    let streams = run.facts.stream.as_ref().filter(|streams| streams.reading.kind == StreamKind::Whole)?;
+    Some((streams, streams.llm.as_ref()?))
+}
+
+fn not_understood(llm: &LlmFacts) -> Option<LabelledText> {
+    let count = number::count(llm.unreadable_events);
+    let api = llm.reading.api.name();
+    (llm.unreadable_events > 0)
+        .then(|| ("", format!("{count} not understood: no JSON, or without a result that --llm {api} knows")))
+}
+
+/// Describes the tokens of answers that came whole: in all, of each answer, and per second.
+fn input_tokens(run: &Run, llm: &LlmFacts) -> String {
+    let TokenCounts { counted, not_counted, input, .. } = llm.tokens;
+    if counted == 0 {
+        return uncounted(not_counted);
+    }
+    let mut parts =
+        vec![format!("{} input tokens{} in {}", number::count(input), cached(&llm.tokens), answers(counted))];
+    parts.push(format!("{} an answer", mean(input, counted)));
+    let seconds = run.snapshot.last_end.since(run.snapshot.measure_from).as_secs_f64();
+    parts.extend((seconds > 0.0).then(|| number::rate(input as f64 / seconds)));
+    parts.extend((not_counted > 0).then(|| format!("not counted in {}", answers(not_counted))));
+    parts.join(", ")
+}
+
+fn answers(count: u64) -> String {
+    number::counted(count, "answer")
+}
+
+/// Explains why no answer has a count.
+fn uncounted(complete: u64) -> String {
+    match complete {
+        0 => "not counted: no answer was complete".to_owned(),
+        complete => format!("not counted: the server sent no usage in {}", answers(complete)),
+    }
 }
 
 /// Returns the number of requests that met the objectives, if objectives were set.
@@ -53,14 +101,9 @@ pub fn goodput(run: &Run, findings: &Findings) -> Option<LabelledText> {
 fn tokens(llm: &LlmFacts) -> String {
     let tokens = llm.tokens;
     let by_client = llm.by_client.as_ref().filter(|client| client.counted > 0);
-    let answers =
-        |count: u64| if count == 1 { "1 answer".to_owned() } else { format!("{} answers", number::count(count)) };
-    if (tokens.counted, tokens.not_counted) == (0, 0) {
-        return "not counted: no answer was complete".to_owned();
-    }
     if tokens.counted == 0 && by_client.is_none() {
-        let neither = if llm.by_client.is_some() { ", and the tokenizer counted none" } else { "" };
-        return format!("not counted: the server sent no usage in {}{neither}", answers(tokens.not_counted));
+        let neither = llm.by_client.is_some() && tokens.not_counted > 0;
+        return uncounted(tokens.not_counted) + if neither { ", and the tokenizer counted none" } else { "" };
     }
     let output = |tokens: u64, counted| format!("{} output tokens in {}", number::count(tokens), answers(counted));
     let mut parts = Vec::new();
@@ -107,11 +150,24 @@ fn cached(tokens: &TokenCounts) -> String {
 
 /// Describes the lengths of made prompts and their answers, as asked for and as the server counted them.
 fn prompts(prompts: &PromptFacts) -> Option<String> {
-    let answers = prompts.answers as f64;
+    let input = input_of_prompts(prompts)?;
+    if prompts.answers == 0 {
+        return Some(input);
+    }
+    let [asked, counted] = [prompts.asked_output, prompts.counted_output].map(|sum| mean(sum, prompts.answers));
+    Some(format!("{input}; {asked} output tokens asked for and {counted} counted"))
+}
+
+fn mean(sum: u64, answers: u64) -> String {
+    format!("{:.1}", sum as f64 / answers as f64)
+}
+
+/// Describes the lengths of made prompts alone.
+fn input_of_prompts(prompts: &PromptFacts) -> Option<String> {
     if prompts.answers == 0 {
         return Some("the server counted no answer with its input".to_owned());
     }
-    let mean = |sum: u64| format!("{:.1}", sum as f64 / answers);
+    let [asked, counted] = [prompts.asked_input, prompts.counted_input].map(|sum| mean(sum, prompts.answers));
     let off = match prompts.asked_input {
         0 => return None,
         asked => (prompts.counted_input as f64 / asked as f64 - 1.0) * 100.0,
@@ -121,12 +177,7 @@ fn prompts(prompts: &PromptFacts) -> Option<String> {
         count => number::count(count),
     };
     Some(format!(
-        "{} input tokens asked for and {} counted in the mean ({off:+.1}%), {far} off by more than 5%; {} output tokens asked for and \
-         {} counted",
-        mean(prompts.asked_input),
-        mean(prompts.counted_input),
-        mean(prompts.asked_output),
-        mean(prompts.counted_output)
+        "{asked} input tokens asked for and {counted} counted in the mean ({off:+.1}%), {far} off by more than 5%"
     ))
 }
 
@@ -198,6 +249,9 @@ fn ends(streams: &StreamFacts) -> String {
     let others = tally.incomplete().into_iter().filter(|(count, _)| *count > 0);
     let words = |how| match (streams.reading.kind, how) {
         (StreamKind::Messages, "with an error event") => "with a status other than OK",
+        (StreamKind::Whole, "with an error event") => "with an error",
+        (StreamKind::Whole, "without their end") => "cut short or not understood",
+        (StreamKind::Whole, "not a stream") => "not JSON with status 200",
         _ => how,
     };
     let others = others.map(|(count, how)| format!("{} {}", number::count(count), words(how)));
@@ -217,6 +271,7 @@ fn events(streams: &StreamFacts) -> String {
         StreamKind::Messages => "messages",
         StreamKind::Items => "items",
         StreamKind::Pushes => "pushes",
+        StreamKind::Whole => "answers",
     };
     let mut parts = vec![format!("{} {what}", number::count(streams.events))];
     parts.extend(rate_of_a_channel(streams));
@@ -235,9 +290,9 @@ pub fn stream_times_heads() -> Vec<String> {
     heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
-/// Returns the times of streams that have values, one per row.
-pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
-    let Some(streams) = &findings.stream else { return Vec::new() };
+/// Returns the times of streams that have values, one per row. Answers that come whole have their response time only.
+pub fn stream_times(run: &Run, findings: &Findings) -> Vec<Vec<String>> {
+    let Some(streams) = findings.stream.as_ref().filter(|_| whole(run).is_none()) else { return Vec::new() };
     let rows = [
         ("first event", &streams.first_event_time),
         ("last event", &streams.last_event_time),
@@ -262,8 +317,8 @@ pub fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
     rows.into_iter().chain(delay).chain(of_llm).filter(|(_, times)| times.count > 0).map(row).collect()
 }
 
-pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
-    let rows = stream_times(findings);
+pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let rows = stream_times(run, findings);
     if rows.is_empty() {
         return Vec::new();
     }

@@ -28,13 +28,17 @@ pub enum LlmApi {
     Llamacpp,
     /// `/generate` of SGLang.
     Sglang,
+    /// `/v1/embeddings` and similar: an answer that comes whole, with a count of input tokens.
+    Embeddings,
+    /// `/v1/rerank` and similar, likewise.
+    Rerank,
     /// A dialect that a file describes: [`LlmReading::dialect`].
     Described,
 }
 
 impl LlmApi {
     /// All formats that truetail knows.
-    pub const ALL: [LlmApi; 9] = [
+    pub const ALL: [LlmApi; 11] = [
         LlmApi::OpenaiChat,
         LlmApi::OpenaiCompletions,
         LlmApi::OpenaiResponses,
@@ -44,14 +48,22 @@ impl LlmApi {
         LlmApi::Tgi,
         LlmApi::Llamacpp,
         LlmApi::Sglang,
+        LlmApi::Embeddings,
+        LlmApi::Rerank,
     ];
 
     /// Returns the kind of event of its answers.
     pub const fn stream_kind(self) -> StreamKind {
         match self {
             LlmApi::Ollama => StreamKind::Lines,
+            LlmApi::Embeddings | LlmApi::Rerank => StreamKind::Whole,
             _ => StreamKind::Sse,
         }
+    }
+
+    /// Returns true if an answer comes whole: it has no output tokens, and no times of its content.
+    pub const fn comes_whole(self) -> bool {
+        matches!(self.stream_kind(), StreamKind::Whole)
     }
 
     /// Returns the data of the event that ends an answer; `None` if only the answer itself says that it ends.
@@ -69,6 +81,8 @@ impl LlmApi {
             LlmApi::OpenaiChat | LlmApi::OpenaiCompletions => &[STREAM, ("stream_options", "{\"include_usage\":true}")],
             // Its URL asks for a stream.
             LlmApi::Gemini => &[],
+            // Their answers are no streams.
+            LlmApi::Embeddings | LlmApi::Rerank => &[],
             LlmApi::OpenaiResponses
             | LlmApi::Anthropic
             | LlmApi::Ollama
@@ -92,6 +106,8 @@ impl LlmApi {
             LlmApi::Tgi => "tgi",
             LlmApi::Llamacpp => "llamacpp",
             LlmApi::Sglang => "sglang",
+            LlmApi::Embeddings => "embeddings",
+            LlmApi::Rerank => "rerank",
             LlmApi::Described => "described",
         }
     }
@@ -203,7 +219,8 @@ impl UnmeasuredContent {
     }
 }
 
-/// Tokens of complete answers, by the `usage` that the server sent.
+/// Tokens of complete answers, by the `usage` that the server sent. Answers that come whole
+/// are counted if they have a count of input tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct TokenCounts {
     /// Complete answers with a server's count of output tokens.
@@ -410,10 +427,18 @@ impl LlmFacts {
         kinds.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Returns the output tokens of all complete answers; `None` if neither server nor tokenizer counted one of them.
+    /// Returns the output tokens of all complete answers; `None` if neither server nor tokenizer counted one, or if
+    /// answers come whole.
     pub fn output_tokens(&self) -> Option<u64> {
         let (counted, output) = self.by_client.as_ref().map_or((0, 0), |client| (client.counted, client.output));
-        (counted == self.tokens.not_counted).then(|| self.tokens.output.saturating_add(output))
+        let is_known = !self.reading.api.comes_whole() && counted == self.tokens.not_counted;
+        is_known.then(|| self.tokens.output.saturating_add(output))
+    }
+
+    /// Returns the input tokens of all complete answers; `None` if the server did not count one of them.
+    pub fn input_tokens(&self) -> Option<u64> {
+        let TokenCounts { not_counted, without_input, input, .. } = self.tokens;
+        (not_counted == 0 && without_input == 0).then_some(input)
     }
 
     /// Returns true if both had the same settings, so that they can be added.

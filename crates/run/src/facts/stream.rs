@@ -134,6 +134,10 @@ impl StreamFacts {
         if (of(StreamTime::PushDelay), pushes) != (read, self.events) {
             return Some(format!("{} pushes have a delay, and {read} of {pushes} a time", of(StreamTime::PushDelay)));
         }
+        let is_of_whole_api = self.llm.as_ref().is_some_and(|llm| llm.reading.api.comes_whole());
+        if is_of_whole_api != (self.reading.kind == StreamKind::Whole) {
+            return Some("only answers of embeddings and rerank come whole, and all of them".to_owned());
+        }
         self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm, asked))
     }
 
@@ -145,6 +149,8 @@ impl StreamFacts {
         let tokens = llm.tokens;
         let unmeasured = llm.unmeasured;
         let per_token = of(StreamTime::TimePerOutputToken);
+        // The content of an answer that comes whole has no times.
+        let with_times = if llm.reading.api.comes_whole() { 0 } else { asked };
         let counts = [
             ("events", vec![llm.events()], self.events),
             (
@@ -155,7 +161,7 @@ impl StreamFacts {
                     of(StreamTime::FirstContentFailed),
                     unmeasured.first_content,
                 ],
-                asked,
+                with_times,
             ),
             (
                 "parts of content",
@@ -179,6 +185,9 @@ impl StreamFacts {
         }
         if per_token > tokens.counted.saturating_add(by_client) {
             return Some("llm: more answers have a time per output token than have a count of tokens".to_owned());
+        }
+        if llm.reading.api.comes_whole() && tokens.output > 0 {
+            return Some("llm: answers that come whole have no output tokens".to_owned());
         }
         if !llm.finish.is_empty() && llm.finish.answers() != self.tally.complete {
             return Some("llm: not every complete answer is counted once by its reason to end".to_owned());

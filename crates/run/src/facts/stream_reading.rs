@@ -18,6 +18,8 @@ pub enum StreamKind {
     Items,
     /// Pushes on subscribed channels: each channel is a stream.
     Pushes,
+    /// Whole answers in JSON: the end of an answer is its only event.
+    Whole,
 }
 
 /// Settings for reading answers as streams.

@@ -19,7 +19,8 @@ pub struct StreamFile {
     /// The times.
     #[serde(flatten)]
     pub times: StreamFindings,
-    /// Output tokens of complete answers of language models; null if the server did not count every answer.
+    /// Output tokens of complete answers of language models; null if the server did not count every answer, and for
+    /// answers that come whole.
     pub tokens: Option<u64>,
 }
 
@@ -34,7 +35,13 @@ impl StreamFile {
             facts: facts.clone(),
             first_byte_time,
             times: findings.stream.clone().unwrap_or_default(),
-            tokens: facts.llm.as_ref().filter(|llm| llm.tokens.not_counted == 0).map(|llm| llm.tokens.output),
+            tokens: tokens(facts),
         }
     }
+}
+
+/// Tokens that a tokenizer counted are left out.
+fn tokens(facts: &StreamFacts) -> Option<u64> {
+    let llm = facts.llm.as_ref().filter(|llm| llm.tokens.not_counted == 0)?;
+    llm.output_tokens()
 }

@@ -4,7 +4,7 @@ use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
     DialectFile, Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, PromptFacts, Run, SloCounts,
-    StreamDetail, StreamFacts, StreamFindings, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
+    StreamDetail, StreamFacts, StreamFindings, StreamKind, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
 };
 
 #[path = "../support/streams.rs"]
@@ -99,6 +99,51 @@ fn language_models_come_back_as_they_were_and_are_merged() {
     assert_eq!((both.met, both.each[0].met), (2 * one.met, 2 * one.each[0].met));
     other.facts.stream.as_mut().unwrap().llm.as_mut().unwrap().slo = None;
     assert!(merge(vec![run, other]).unwrap().facts.stream.is_none(), "other objectives are another goodput");
+}
+
+/// Adds the books of a service of embeddings to a run with streams. Each stream is one answer.
+fn with_embeddings(mut run: Run) -> Run {
+    let streams = run.facts.stream.as_mut().expect("it has streams");
+    streams.reading.kind = StreamKind::Whole;
+    let complete = streams.tally.complete;
+    let mut llm = LlmFacts::new(LlmApi::Embeddings, Vec::new());
+    llm.other_events = streams.events;
+    llm.tokens = TokenCounts {
+        counted: complete - 1,
+        not_counted: 1,
+        input: 7 * (complete - 1),
+        no_time_per_output_token: complete,
+        ..TokenCounts::default()
+    };
+    streams.llm = Some(llm);
+    run
+}
+
+#[test]
+fn answers_that_come_whole_come_back_as_they_were_and_are_merged() {
+    let (run, findings) = run_with_streams();
+    let run = with_embeddings(run);
+    let dir = saved_with(&run, &findings);
+    assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
+    let mut other = run.clone();
+    other.facts.started_at_unix_ns = Some(1);
+    let whole = merge(vec![run.clone(), other]).unwrap();
+    let merged = whole.facts.stream.expect("both have answers");
+    assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
+    let one = run.facts.stream.as_ref().unwrap().llm.as_ref().unwrap().tokens.input;
+    assert_eq!(merged.llm.unwrap().tokens.input, 2 * one);
+    assert_refused::<StreamFacts>(
+        (run, findings),
+        |run| run.facts.stream.as_mut().unwrap(),
+        "under stream",
+        &[
+            |streams| streams.reading.kind = StreamKind::Sse,
+            |streams| streams.llm = None,
+            |streams| streams.llm.as_mut().unwrap().reading.api = LlmApi::OpenaiChat,
+            |streams| streams.llm.as_mut().unwrap().tokens.output = 1,
+            |streams| streams.llm.as_mut().unwrap().content_events = 1,
+        ],
+    );
 }
 
 #[test]

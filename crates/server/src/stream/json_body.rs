@@ -7,6 +7,9 @@ use truetail_model::service::StreamFormat;
 /// Maximum length of a body. Longer bodies are refused.
 pub(crate) const MAX_BODY_BYTES: usize = 4 << 20;
 
+/// Maximum number of texts to embed in one request, as OpenAI has it. More are refused.
+const MAX_TEXTS: u64 = 2_048;
+
 /// The fields of a request to the model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ModelRequest {
@@ -19,6 +22,8 @@ pub(crate) struct ModelRequest {
     pub(crate) wants_usage: bool,
     /// Words of the prompt; they count as its tokens.
     pub(crate) prompt_words: u64,
+    /// Number of texts to embed.
+    pub(crate) texts: u64,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +35,8 @@ struct RequestFields {
     stream_options: Option<StreamOptions>,
     #[serde(default)]
     prompt: Value,
+    #[serde(default)]
+    input: Value,
     #[serde(default)]
     messages: Vec<Message>,
 }
@@ -48,7 +55,10 @@ struct Message {
 impl ModelRequest {
     /// Parses a body if the format needs one.
     pub(crate) fn parse_for(format: StreamFormat, body: &[u8]) -> Option<ModelRequest> {
-        ModelRequest::parse(if format == StreamFormat::Plain { &[] } else { body })
+        let request = ModelRequest::parse(if format == StreamFormat::Plain { &[] } else { body })?;
+        let is_whole = format == StreamFormat::Embeddings;
+        (!is_whole || request.texts <= MAX_TEXTS)
+            .then_some(ModelRequest { streams: request.streams && !is_whole, ..request })
     }
 
     /// Parses a body; `None` if it is invalid. An empty body requests a stream of any length.
@@ -68,7 +78,8 @@ impl ModelRequest {
             tokens: fields.max_completion_tokens.or(fields.max_tokens),
             streams: fields.stream.unwrap_or(false),
             wants_usage: fields.stream_options.as_ref().and_then(|options| options.include_usage).unwrap_or(false),
-            prompt_words: messages.chain([&fields.prompt]).map(words).sum(),
+            prompt_words: messages.chain([&fields.prompt, &fields.input]).map(words).sum(),
+            texts: texts(&fields.input),
         }
     }
 }
@@ -82,6 +93,7 @@ impl RequestFields {
             stream: None,
             stream_options: None,
             prompt: Value::Null,
+            input: Value::Null,
             messages: Vec::new(),
         }
     }
@@ -98,6 +110,14 @@ fn words(value: &Value) -> u64 {
     }
 }
 
+/// Counts the texts in a text, its tokens, or a list of either.
+fn texts(input: &Value) -> u64 {
+    match input {
+        Value::Array(texts) if !texts.iter().all(Value::is_number) => texts.len() as u64,
+        _ => 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,13 +127,38 @@ mod tests {
         let chat = br#"{"model":"m","messages":[{"role":"user","content":"say it twice"},
             {"role":"user","content":[{"type":"text","text":"a b"}]}],
             "stream":true,"max_tokens":7,"stream_options":{"include_usage":true},"temperature":0.5}"#;
-        let expected =
-            ModelRequest { model: "m".into(), tokens: Some(7), streams: true, wants_usage: true, prompt_words: 5 };
+        let expected = ModelRequest {
+            model: "m".into(),
+            tokens: Some(7),
+            streams: true,
+            wants_usage: true,
+            prompt_words: 5,
+            texts: 1,
+        };
         assert_eq!(ModelRequest::parse(chat), Some(expected));
         let completion =
             ModelRequest::parse(br#"{"prompt":[1,2,3],"max_completion_tokens":9,"max_tokens":8}"#).unwrap();
         assert_eq!((completion.tokens, completion.prompt_words, completion.streams), (Some(9), 3, false));
         assert!(ModelRequest::parse(b"").unwrap().streams);
+    }
+
+    #[test]
+    fn texts_to_embed_are_counted_and_no_stream() {
+        for (input, words, texts) in [
+            (r#""a b c""#, 3, 1),
+            (r#"["a b","c"]"#, 3, 2),
+            ("[7,8,9]", 3, 1),
+            ("[[7,8],[9]]", 3, 2),
+            ("null", 0, 1),
+            ("[]", 0, 1),
+        ] {
+            let body = format!(r#"{{"stream":true,"input":{input}}}"#);
+            let read = ModelRequest::parse_for(StreamFormat::Embeddings, body.as_bytes()).expect("a request");
+            assert_eq!((read.prompt_words, read.texts, read.streams), (words, texts, false), "{input}");
+        }
+        let many = format!(r#"{{"input":["a"{}]}}"#, r#","a""#.repeat(MAX_TEXTS as usize));
+        assert_eq!(ModelRequest::parse_for(StreamFormat::Embeddings, many.as_bytes()), None);
+        assert!(!ModelRequest::parse_for(StreamFormat::Embeddings, b"").expect("a request").streams);
     }
 
     #[test]

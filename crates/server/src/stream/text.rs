@@ -9,6 +9,9 @@ use truetail_model::service::{
 use super::json_body::ModelRequest;
 use super::truth::EventKind;
 
+/// Numbers of an embedding.
+const DIMENSIONS: usize = 384;
+
 /// Writer of the events of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamText {
@@ -16,6 +19,8 @@ pub(crate) struct StreamText {
     content: StreamContent,
     request: StreamRequest,
     prompt_tokens: u64,
+    /// Number of texts to embed.
+    texts: u64,
     /// Start of each event of a model, up to the list of choices.
     preamble: String,
 }
@@ -33,12 +38,20 @@ impl StreamText {
         let (name, object) = match format {
             StreamFormat::Plain | StreamFormat::Chat => ("chatcmpl", "chat.completion"),
             StreamFormat::Completions => ("cmpl", "text_completion"),
+            StreamFormat::Embeddings => ("embd", "list"),
         };
         let chunk = if body.streams && format == StreamFormat::Chat { ".chunk" } else { "" };
         let model = serde_json::Value::String(body.model.clone());
         let preamble =
             format!(r#"{{"id":"{name}-{number}","object":"{object}{chunk}","created":{created},"model":{model}"#);
-        StreamText { outline: content.outline(request), content, request, prompt_tokens: body.prompt_words, preamble }
+        StreamText {
+            outline: content.outline(request),
+            content,
+            request,
+            prompt_tokens: body.prompt_words,
+            texts: body.texts,
+            preamble,
+        }
     }
 
     /// Returns the events of a write, and their kinds.
@@ -67,6 +80,8 @@ impl StreamText {
             }
             StreamFormat::Chat => self.choice(text, &format!(r#""delta":{{"content":" {words}"}}"#), None),
             StreamFormat::Completions => self.choice(text, &format!(r#""text":" {words}""#), None),
+            // Their answers have no events.
+            StreamFormat::Embeddings => {}
         }
     }
 
@@ -90,7 +105,7 @@ impl StreamText {
             return;
         }
         match self.request.format {
-            StreamFormat::Plain => {}
+            StreamFormat::Plain | StreamFormat::Embeddings => {}
             StreamFormat::Chat => self.finish(text, kinds, r#""delta":{}"#),
             StreamFormat::Completions => self.finish(text, kinds, r#""text":"""#),
         }
@@ -140,10 +155,25 @@ impl StreamText {
                 format!(r#""message":{{"role":"assistant","content":"{words}"}}"#)
             }
             StreamFormat::Completions => format!(r#""text":"{words}""#),
+            StreamFormat::Embeddings => return self.embeddings(),
         };
         let reason = self.finish_reason();
         let choices = format!(r#""choices":[{{"index":0,{part},"logprobs":null,"finish_reason":"{reason}"}}]"#);
         let usage = self.usage().map_or(String::new(), |usage| format!(",{usage}"));
         format!("{},{choices}{usage}}}", self.preamble)
+    }
+
+    /// Returns the answer with an embedding for each text.
+    fn embeddings(&self) -> String {
+        let numbers = ["-0.0625"; DIMENSIONS].join(",");
+        let row = |index| format!(r#"{{"object":"embedding","index":{index},"embedding":[{numbers}]}}"#);
+        let rows = (0..self.texts).map(row).collect::<Vec<_>>().join(",");
+        let tokens = match self.content.usage {
+            UsageReport::Right => Some(self.prompt_tokens),
+            UsageReport::Missing => None,
+            UsageReport::Wrong => Some(2 * self.prompt_tokens + 1),
+        };
+        let usage = tokens.map(|tokens| format!(r#","usage":{{"prompt_tokens":{tokens},"total_tokens":{tokens}}}"#));
+        format!(r#"{},"data":[{rows}]{}}}"#, self.preamble, usage.unwrap_or_default())
     }
 }

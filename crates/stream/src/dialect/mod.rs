@@ -12,6 +12,7 @@ mod repair;
 mod responses;
 mod usage;
 mod value_shape;
+mod whole;
 
 use std::borrow::Cow;
 
@@ -23,6 +24,7 @@ use crate::options::LlmOptions;
 pub use described::DescribedDialect;
 pub(crate) use openai::Member;
 pub(crate) use repair::repaired;
+pub(crate) use whole::{MEMBERS, is_certainly, read_whole};
 
 /// Reads the data of an event, as [`read_chunk`], and returns the data that was read. If JSON cannot be decoded because
 /// of half a character, the character is replaced, as browsers do. If `is_whole` is false, `data` is the beginning of
@@ -75,6 +77,8 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
         LlmApi::Tgi => native::read_tgi(data),
         LlmApi::Llamacpp => native::read_llamacpp(data),
         LlmApi::Sglang => native::read_sglang(data),
+        // They have no events with data.
+        LlmApi::Embeddings | LlmApi::Rerank => None,
         // Its paths are in the options.
         LlmApi::Described => None,
     }?;

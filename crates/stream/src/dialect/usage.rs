@@ -55,4 +55,13 @@ impl UsageFields {
         let output = if self.total_tokens.number == Some(sum) { output.saturating_add(beside) } else { output };
         Some(Usage { output, reasoning, input, cached })
     }
+
+    /// Returns the counts of an answer without output tokens; `None` without a count of input tokens. Some servers
+    /// count only the total.
+    pub(super) fn of_input(self) -> Option<Usage> {
+        let input = self.prompt_tokens.number.or(self.input_tokens.number).or(self.total_tokens.number)?;
+        let of_input = self.prompt_tokens_details.or(self.input_tokens_details);
+        let cached = of_input.and_then(|details| details.cached_tokens.number);
+        Some(Usage { input: Some(input), cached, ..Usage::default() })
+    }
 }

@@ -12,6 +12,7 @@ mod recognised;
 mod spoken;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
+mod whole_answers;
 
 use truetail_engine::{Control, Method, Plan, RunOutput, Target};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};

@@ -21,6 +21,22 @@ fn of_stream(script: &Script) -> Result<Recognised, String> {
     recognise(200, &[("content-type", "text/event-stream; charset=utf-8")], script)
 }
 
+fn of_json(body: &str) -> Result<Recognised, String> {
+    recognise(200, &[("content-type", "application/json")], &vec![(0, body.as_bytes().to_vec())])
+}
+
+/// Answers that come whole, also only their beginning.
+fn whole_answers() -> [(LlmApi, &'static str); 6] {
+    [
+        (LlmApi::Embeddings, r#"{"object":"list","data":[{"object":"embedding","embedding":[0.1]}]}"#),
+        (LlmApi::Embeddings, r#"{"model":"m","embeddings":[[0.1]]}"#),
+        (LlmApi::Embeddings, r#"{"data":[{"embedding":[0.1,0."#),
+        (LlmApi::Rerank, r#"{"results":[{"index":0,"relevance_score":0.9}]}"#),
+        (LlmApi::Rerank, r#"{"data":[{"index":0,"relevance_score":0.9}]}"#),
+        (LlmApi::Rerank, r#"{"model":"m","results":[{"#),
+    ]
+}
+
 #[test]
 fn each_api_is_recognised_by_its_answer() {
     let chat = rows_of_content().into_iter().map(|row| (LlmApi::OpenaiChat, row));
@@ -42,6 +58,10 @@ fn each_api_is_recognised_by_its_answer() {
     let completion = |_: usize| event(r#"{"object":"text_completion","choices":[{"index":0,"text":"w"}]}"#);
     assert_eq!(of_stream(&twenty(completion)).map(|recognised| recognised.api), Ok(LlmApi::OpenaiCompletions));
     seen.push(LlmApi::OpenaiCompletions);
+    for (api, body) in whole_answers() {
+        assert_eq!(of_json(body).map(|recognised| recognised.api), Ok(api), "{body}");
+        seen.push(api);
+    }
     assert!(LlmApi::ALL.iter().all(|api| seen.contains(api)), "{seen:?}");
 }
 
@@ -70,6 +90,12 @@ fn an_answer_of_no_known_api_is_quoted() {
             vec![("content-type", "application/json")],
             body("{\"id\":1}"),
             vec!["no stream, but application/json: '{"],
+        ),
+        (
+            200,
+            vec![("content-type", "application/json")],
+            body("[[0.1]]"),
+            vec!["no stream, but application/json: '[[0.1]]'"],
         ),
         (200, vec![], body("x"), vec!["no content type"]),
         (200, vec![sse, ("content-encoding", "gzip")], body("x"), vec!["content encoding gzip"]),

@@ -2,6 +2,7 @@
 
 use truetail_analysis::compare::CompareGate;
 use truetail_model::workload::Workload;
+use truetail_run::LlmApi;
 
 use super::*;
 
@@ -44,6 +45,23 @@ fn what_the_load_cannot_decide_is_refused_before_it() {
     set_horizon(&mut few, Horizon { duration: None, requests: Some(4_000) });
     let objection = planned(&few).objection(&gate("service-time p99.99 > 50ms")).expect("2 000 are measured");
     assert!(objection.contains("use -n 36887"), "{objection}");
+}
+
+#[test]
+fn times_of_streams_are_refused_if_answers_come_whole() {
+    let scenario = scenario("01");
+    let whole = PlannedRun { reading: ReadingMode::of_llm(LlmApi::Rerank), ..planned(&scenario) };
+    for text in ["ttft p99 > 1s", "itl mean > 1s", "tpot p50 > 1s", "first-event p99 > 1s", "event-gap max > 1s"] {
+        let objection = whole.objection(&gate(text)).expect(text);
+        assert!(objection.starts_with(&format!("'{text}' needs answers that come in pieces")), "{objection}");
+    }
+    let worse: CompareGate = "ttft p99 worse than 5%".parse().unwrap();
+    assert!(worse.objection(&whole).is_some_and(|why| why.contains("come in pieces")));
+    for text in ["p99 > 1s", "goodput < 90%", "incomplete-streams > 1%", "error-rate > 1%"] {
+        assert_eq!(whole.objection(&gate(text)), None, "{text}");
+    }
+    let pieces = PlannedRun { reading: ReadingMode::of_llm(LlmApi::Ollama), ..whole };
+    assert_eq!(pieces.objection(&gate("ttft p99 > 1s")), None);
 }
 
 #[test]

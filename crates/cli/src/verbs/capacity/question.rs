@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use truetail_analysis::capacity::{Objective, SearchLimits};
-use truetail_analysis::gates::{Gate, Slo};
+use truetail_analysis::gates::{Gate, ReadingMode, Slo};
 use truetail_engine::Plan;
 use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::record::Metric;
@@ -100,6 +100,7 @@ impl Asked {
         let each = of_each_request(&args, &objectives);
         let resolved: ResolvedRun = resolve(run_args)?;
         refuse_unread(&objectives, is_llm, resolved.observed.streams.is_some())?;
+        refuse_stream_times(&objectives, resolved.observed.reading())?;
         resolved.observed.streams.iter().for_each(StreamRun::keep_rows);
         if !each.is_empty() {
             output::note(&format!("goodput counts requests that meet {}", each.join(" and ")));
@@ -205,6 +206,15 @@ fn refuse_unread(objectives: &[Objective], is_llm: bool, is_stream: bool) -> Res
             Err(usage_error(format!("'{objective}' needs --stream sse, --stream chunks or --llm")))
         }
         (None, None) => Ok(()),
+    }
+}
+
+/// Refuses objectives about times of streams if answers come whole.
+fn refuse_stream_times(objectives: &[Objective], reading: ReadingMode) -> Result<()> {
+    let of_pieces = objectives.iter().find(|objective| objective.is_about_stream_times());
+    match of_pieces.and_then(|objective| reading.objection_to_stream_time(objective)) {
+        Some(objection) => Err(usage_error(objection)),
+        None => Ok(()),
     }
 }
 

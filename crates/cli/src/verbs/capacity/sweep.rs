@@ -79,8 +79,11 @@ impl SweepPlan {
     fn check_beside(&self, asked: &Asked) -> Result<()> {
         let time = match &asked.streams {
             None => "response-time",
-            Some(streams) if streams.facts().llm.is_some() => "ttft",
-            Some(_) => "first-event",
+            Some(streams) => match streams.llm_api() {
+                Some(api) if api.comes_whole() => "response-time",
+                Some(_) => "ttft",
+                None => "first-event",
+            },
         };
         let other = self.beside.iter().find(|(_, sweep)| sweep.time_names().first() != Some(&time));
         match other {
