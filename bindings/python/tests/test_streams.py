@@ -81,7 +81,7 @@ def test_embeddings_come_whole() -> None:
     assert result.quantile_ns(0.5, "e2e") == value_at(streams["last_event_time"], 0.5)
     for name in ("ttft", "tpot", "itl", "event-gap", "first_content_service_time"):
         with pytest.raises(ValueError, match=f"no '{name}'; its answers come whole"):
-            result.quantile(0.5, name)  # type: ignore[arg-type]
+            result.quantile(0.5, name)
 
 
 @pytest.mark.parametrize(
