@@ -34,6 +34,8 @@ pub struct Bench {
     streams: Option<ItemStreams>,
     gates: Vec<Gate>,
     labels: Option<Arc<Labels>>,
+    /// The caller has given real-time priority to the threads of the run.
+    realtime: bool,
     stop_requested: AtomicBool,
     created: Instant,
 }
@@ -42,7 +44,8 @@ pub struct Bench {
 impl Bench {
     #[new]
     #[pyo3(signature = (*, kind, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
-                        session_length, workers, waiting, in_flight, timeout, drain, max_failures, stall, slo, fail_if, label))]
+                        session_length, workers, waiting, in_flight, timeout, drain, max_failures, stall, slo, fail_if, label,
+                        realtime))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         kind: &str,
@@ -66,6 +69,7 @@ impl Bench {
         slo: Vec<String>,
         fail_if: Vec<String>,
         label: Option<Py<PyAny>>,
+        realtime: bool,
     ) -> PyResult<Bench> {
         let gates = gate::gates(&slo, &fail_if)?;
         let load = LoadArguments {
@@ -91,7 +95,8 @@ impl Bench {
         }
         let labels = label.map(|label| Arc::new(Labels::new(label, Timestamp(plan.workload.warmup.0))));
         let stop_requested = AtomicBool::new(false);
-        Ok(Bench { plan, control: Control::new(), streams, gates, labels, stop_requested, created: Instant::now() })
+        let control = Control::new();
+        Ok(Bench { plan, control, streams, gates, labels, realtime, stop_requested, created: Instant::now() })
     }
 
     /// Calls `function` on this thread, and with more workers also on others. Each first calls `setup`, and passes its
@@ -198,6 +203,7 @@ impl Bench {
         let mut run = measured.into_run(RunSource::Callable, OfferedLoad { name, ..offered });
         run.facts.stream = self.streams.as_ref().map(ItemStreams::facts);
         run.facts.interrupted = self.control.was_stopped();
+        run.facts.generator.iter_mut().for_each(|generator| generator.realtime = self.realtime);
         run.facts.notes = self.notes(py, &run, &failures);
         let labels = self.labels.as_ref().map(|labels| labels.findings()).unwrap_or_default();
         run.facts.notes.extend(labels_note(&labels));

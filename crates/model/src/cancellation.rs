@@ -87,7 +87,7 @@ mod tests {
         for (text, share, after_ms, written) in [
             ("5% after 1s", 0.05, 1_000, "5% after 1s"),
             (" 0.25  after  250ms ", 0.25, 250, "25% after 250ms"),
-            ("7% after 1m30s", 0.07, 90_000, "7% after 1m30s"),
+            ("7% after 1m30s", 0.07, 90_000, "7% after 90s"),
             ("0.1 % after 2s", 0.001, 2_000, "0.1% after 2s"),
         ] {
             let read: Cancellation = text.parse().unwrap();

@@ -9,9 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from typing import Any, Literal, Optional, Union
 
 from truetail import _aio
+from truetail import _placement as placement
 from truetail._arguments import refuse_other_signature, refuse_uncallable, row_tuple, texts
 from truetail._interrupt import result_of
 from truetail._native import Bench, Result
+from truetail._placement import Cpus
 from truetail._progress import shown
 from truetail._types import Model, Rate, Spacing, Time, Waiting
 
@@ -41,6 +43,8 @@ def bench(
     slo: Iterable[str] = (),
     fail_if: Iterable[str] = (),
     label: Optional[Callable[[Any], Optional[str]]] = None,
+    cpus: Optional[Cpus] = None,
+    realtime: bool = False,
     progress: bool = False,
 ) -> Result:
     """Calls ``fn`` on a schedule, and measures each call from its intended start.
@@ -76,6 +80,9 @@ def bench(
     ``fail_if``         the opposite, such as ``"p99 > 50ms"``
     ``label``           called with what ``fn`` returned, after the end of the call; returns a text such as ``"rejected"``, or ``None``.
                         ``Result.labels`` has the calls and times of each. If it raises, the call failed
+    ``cpus``            processors for this thread and all threads of the run, until it ends: ``"2-3"`` or ``[2, 3]``. Linux only
+    ``realtime``        real-time priority for the same threads, so that other programs do not delay them. Linux; needs root or
+                        CAP_SYS_NICE
     ``progress``        print progress on standard error
 
     An exception in ``fn`` is a failed call. ``Result.exceptions`` counts them by type, ``Result.first_exception`` is the
@@ -85,6 +92,8 @@ def bench(
     row_list = row_tuple(rows)
     refuse_uncallable(setup=setup, label=label)
     refuse_other_signature(fn, setup, row_list)
+    if realtime and waiting == "spin" and (workers or 1) >= placement.count(cpus):
+        raise ValueError("realtime: with waiting='spin' the workers would let nothing else run; use fewer workers, or waiting='sleep'")
     plan = Bench(
         kind=kind,
         rate=rate,
@@ -107,8 +116,9 @@ def bench(
         slo=texts("slo", slo, "p99 < 50ms"),
         fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
         label=label,
+        realtime=realtime,
     )
-    with shown(plan, progress):
+    with placement.placed(cpus, realtime), shown(plan, progress):
         if kind != "function":
             return _aio.bench_in_a_new_loop(plan, _calls(kind, fn, _aio.Arguments(setup, row_list), label is not None), _name_of(fn))
         return result_of(plan.call(fn, _name_of(fn), setup, row_list))
@@ -172,6 +182,7 @@ async def bench_async(
         slo=texts("slo", slo, "p99 < 50ms"),
         fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
         label=label,
+        realtime=False,
     )
     with shown(plan, progress):
         return result_of(await _aio.drive(plan, _calls(kind, fn, _aio.Arguments(setup, row_list), label is not None), _name_of(fn)))

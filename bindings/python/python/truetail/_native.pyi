@@ -335,6 +335,7 @@ class Bench:
         slo: list[str],
         fail_if: list[str],
         label: Optional[Callable[[Any], Optional[str]]],
+        realtime: bool,
     ) -> Bench: ...
     def call(
         self,
