@@ -50,7 +50,7 @@ def test_real_time_priority_is_had_or_refused() -> None:
     else:
         assert policies == [os.SCHED_RR] * 10 and result.to_dict()["generator"]["realtime"] is True
     assert os.sched_getscheduler(0) == before
-    assert truetail.bench(lambda: None, **run).to_dict()["generator"]["realtime"] is False
+    assert "realtime" not in truetail.bench(lambda: None, **run).to_dict()["generator"]
 
 
 @pytest.mark.parametrize(
