@@ -94,7 +94,7 @@ impl Gate {
         &self.0.message
     }
 
-    /// Returns what pickle makes the same value of.
+    /// Returns the parts from which pickle makes the same value.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         reduced(py, "Gate", &self.0)
     }

@@ -46,7 +46,7 @@ impl Histogram {
         self.buckets.len()
     }
 
-    /// Returns what pickle makes the same value of.
+    /// Returns the parts from which pickle makes the same value.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         reduced(py, "Histogram", &self.buckets)
     }

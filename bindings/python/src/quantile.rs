@@ -89,7 +89,7 @@ impl Quantile {
         self.0.unresolved
     }
 
-    /// Returns what pickle makes the same value of.
+    /// Returns the parts from which pickle makes the same value.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         reduced(py, "Quantile", &self.0)
     }

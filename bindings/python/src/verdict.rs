@@ -28,7 +28,7 @@ impl Verdict {
         self.0.reasons.iter().cloned().map(Reason).collect()
     }
 
-    /// Returns what pickle makes the same value of.
+    /// Returns the parts from which pickle makes the same value.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         reduced(py, "Verdict", &self.0)
     }
@@ -70,7 +70,7 @@ impl Reason {
         crate::json::to_python(py, &self.0.numbers)
     }
 
-    /// Returns what pickle makes the same value of.
+    /// Returns the parts from which pickle makes the same value.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         reduced(py, "Reason", &self.0)
     }

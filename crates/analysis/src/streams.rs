@@ -104,12 +104,9 @@ impl StreamMetric {
         self.parts().0.is_of_llm()
     }
 
-    /// Returns true if these streams have the metric. Answers that come whole lack all of them.
+    /// Returns true if these streams have the metric.
     pub(crate) fn is_measured_in(self, streams: &StreamFacts) -> bool {
-        match &streams.llm {
-            Some(llm) => !llm.reading.api.comes_whole(),
-            None => !self.is_of_llm(),
-        }
+        is_measured(self.parts().0, streams)
     }
 
     fn population(self, streams: &StreamFacts) -> Population {
@@ -217,15 +214,9 @@ impl NamedStreamTime {
         self.known().is_of_llm()
     }
 
-    /// Returns true if these streams have this time. Answers that come whole have only their end.
+    /// Returns true if these streams have this time.
     pub fn is_measured_in(self, streams: &StreamFacts) -> bool {
-        match self {
-            NamedStreamTime::Metric(metric) => metric.is_measured_in(streams),
-            NamedStreamTime::Time(time) if time.is_of_llm() => {
-                streams.llm.as_ref().is_some_and(|llm| !llm.reading.api.comes_whole())
-            }
-            NamedStreamTime::Time(_) => true,
-        }
+        is_measured(self.known(), streams)
     }
 
     /// Returns the time that has the known values.
@@ -242,6 +233,14 @@ impl NamedStreamTime {
             NamedStreamTime::Metric(metric) => metric.quantile(streams, q),
             NamedStreamTime::Time(time) => quantile_of(&known_values(streams, time), q),
         }
+    }
+}
+
+/// Returns true if these streams have this time. Answers that come whole have only their end.
+fn is_measured(time: StreamTime, streams: &StreamFacts) -> bool {
+    match &streams.llm {
+        Some(llm) => time == StreamTime::LastEvent || !llm.reading.api.comes_whole(),
+        None => !time.is_of_llm(),
     }
 }
 

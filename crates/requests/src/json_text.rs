@@ -53,7 +53,7 @@ pub fn with_json_members(body: &[u8], members: &[(&str, &str)]) -> Result<Vec<u8
     let is_object = text.first() == Some(&b'{') && text.last() == Some(&b'}') && text.len() > 1;
     if !is_object || first.is_some_and(|found| found.start == 0) {
         let problem = if text.is_empty() { "there is no body; it must be a" } else { "the body is no" };
-        return Err(format!("{problem} JSON object, such as '{{\"model\": \"m\", \"messages\": […]}}'"));
+        return Err(format!("{problem} JSON object, such as '{{\"model\": \"m\", …}}'"));
     }
     let there = members_of(text);
     let is_there = |name: &str| there.iter().any(|(there, _)| *there == name.as_bytes());

@@ -92,7 +92,8 @@ def bench(
     row_list = row_tuple(rows)
     refuse_uncallable(setup=setup, label=label)
     refuse_other_signature(fn, setup, row_list)
-    if realtime and waiting == "spin" and (workers or 1) >= placement.count(cpus):
+    processors = placement.numbers(cpus)
+    if realtime and waiting == "spin" and (workers or 1) >= placement.count(processors):
         raise ValueError("realtime: with waiting='spin' the workers would let nothing else run; use fewer workers, or waiting='sleep'")
     plan = Bench(
         kind=kind,
@@ -118,7 +119,7 @@ def bench(
         label=label,
         realtime=realtime,
     )
-    with placement.placed(cpus, realtime), shown(plan, progress):
+    with placement.placed(processors, realtime), shown(plan, progress):
         if kind != "function":
             return _aio.bench_in_a_new_loop(plan, _calls(kind, fn, _aio.Arguments(setup, row_list), label is not None), _name_of(fn))
         return result_of(plan.call(fn, _name_of(fn), setup, row_list))

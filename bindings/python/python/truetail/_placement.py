@@ -18,7 +18,7 @@ LAST_CPU = 8191
 
 
 @contextmanager
-def placed(cpus: Optional[Cpus], realtime: bool) -> Iterator[None]:
+def placed(cpus: Optional[set[int]], realtime: bool) -> Iterator[None]:
     """Gives these processors and real-time priority to this thread, from which new threads inherit them, and takes them
     back."""
     if cpus is None and not realtime:
@@ -27,7 +27,7 @@ def placed(cpus: Optional[Cpus], realtime: bool) -> Iterator[None]:
     if sys.platform != "linux":
         raise ValueError(f"{'realtime' if realtime else 'cpus'}: only Linux has it")
     allowed, policy, param = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
-    wanted = allowed if cpus is None else _numbers(cpus)
+    wanted = allowed if cpus is None else cpus
     if not wanted <= allowed:
         given = ", ".join(map(str, sorted(allowed)))
         raise ValueError(f"cpus: this process may not use {min(wanted - allowed)}; it may use {given}")
@@ -41,11 +41,11 @@ def placed(cpus: Optional[Cpus], realtime: bool) -> Iterator[None]:
         os.sched_setaffinity(0, allowed)
 
 
-def count(cpus: Optional[Cpus]) -> int:
+def count(cpus: Optional[set[int]]) -> int:
     """The number of processors that the run may use."""
     if sys.platform != "linux":
         return os.cpu_count() or 1
-    return len(os.sched_getaffinity(0) if cpus is None else _numbers(cpus))
+    return len(os.sched_getaffinity(0) if cpus is None else cpus)
 
 
 def _run_at_real_time() -> None:
@@ -57,7 +57,10 @@ def _run_at_real_time() -> None:
         ) from None
 
 
-def _numbers(cpus: Cpus) -> set[int]:
+def numbers(cpus: Optional[Cpus]) -> Optional[set[int]]:
+    """The processors that were given."""
+    if cpus is None:
+        return None
     found = _parsed(cpus) if isinstance(cpus, str) else set(cpus)
     if not found or not all(isinstance(number, int) and 0 <= number <= LAST_CPU for number in found):
         raise ValueError(f"cpus: {cpus!r} names no processors; write numbers such as '0,2-3' or [0, 2, 3]")

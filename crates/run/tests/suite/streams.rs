@@ -78,25 +78,31 @@ pub fn with_llm(mut run: Run) -> Run {
     run
 }
 
+/// Saves a run, loads it, and merges it with another like it. Returns the books of the model of one run, and of both.
+fn one_and_merged(run: &Run, findings: &Findings) -> [LlmFacts; 2] {
+    let dir = saved_with(run, findings);
+    assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
+    let mut other = run.clone();
+    other.facts.started_at_unix_ns = Some(1);
+    let whole = merge(vec![run.clone(), other]).unwrap();
+    let merged = whole.facts.stream.expect("both have streams");
+    assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
+    [run.facts.stream.clone().unwrap().llm.unwrap(), merged.llm.unwrap()]
+}
+
 #[test]
 fn language_models_come_back_as_they_were_and_are_merged() {
     let (run, findings) = run_with_streams();
     let run = with_llm(run);
-    let dir = saved_with(&run, &findings);
-    assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
-    let mut other = run.clone();
-    other.facts.started_at_unix_ns = Some(1);
-    let whole = merge(vec![run.clone(), other.clone()]).unwrap();
-    let merged = whole.facts.stream.expect("both have streams");
-    assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
-    let one = run.facts.stream.as_ref().unwrap().llm.clone().unwrap();
-    let both = merged.llm.unwrap();
+    let [one, both] = one_and_merged(&run, &findings);
     assert_eq!((both.tokens.output, both.content_events), (2 * one.tokens.output, 2 * one.content_events));
     let prompts = both.reading.prompts.expect("prompts were made");
     assert_eq!((prompts.answers, prompts.counted_input, prompts.input_off), (40, 400, 40));
     let one = one.slo.unwrap();
     let both = both.slo.unwrap();
     assert_eq!((both.met, both.each[0].met), (2 * one.met, 2 * one.each[0].met));
+    let mut other = run.clone();
+    other.facts.started_at_unix_ns = Some(1);
     other.facts.stream.as_mut().unwrap().llm.as_mut().unwrap().slo = None;
     assert!(merge(vec![run, other]).unwrap().facts.stream.is_none(), "other objectives are another goodput");
 }
@@ -123,15 +129,8 @@ fn with_embeddings(mut run: Run) -> Run {
 fn answers_that_come_whole_come_back_as_they_were_and_are_merged() {
     let (run, findings) = run_with_streams();
     let run = with_embeddings(run);
-    let dir = saved_with(&run, &findings);
-    assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
-    let mut other = run.clone();
-    other.facts.started_at_unix_ns = Some(1);
-    let whole = merge(vec![run.clone(), other]).unwrap();
-    let merged = whole.facts.stream.expect("both have answers");
-    assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
-    let one = run.facts.stream.as_ref().unwrap().llm.as_ref().unwrap().tokens.input;
-    assert_eq!(merged.llm.unwrap().tokens.input, 2 * one);
+    let [one, both] = one_and_merged(&run, &findings);
+    assert_eq!(both.tokens.input, 2 * one.tokens.input);
     assert_refused::<StreamFacts>(
         (run, findings),
         |run| run.facts.stream.as_mut().unwrap(),
