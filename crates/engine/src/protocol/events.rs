@@ -25,16 +25,16 @@ pub(crate) enum Event {
     Stray,
     /// Something arrived that ended no request, such as a ping. The stamp of the read may be its own.
     Unasked,
-    /// [`Conversation::capacity`] may have changed.
+    /// [`Conversation::capacity`](super::Conversation::capacity) may have changed.
     RoomChanged,
-    /// [`Conversation::is_closing`] is true from now on.
+    /// [`Conversation::is_closing`](super::Conversation::is_closing) is true from now on.
     GoingAway,
 }
 
 /// End of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ended {
-    /// The tag given to [`Conversation::begin`].
+    /// The tag given to [`Conversation::begin`](super::Conversation::begin).
     pub(crate) tag: Tag,
     pub(crate) outcome: Outcome,
     pub(crate) bytes_in: u64,
