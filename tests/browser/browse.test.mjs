@@ -139,11 +139,14 @@ test("it reads, filters and compares without the script", async () => {
     await opened("/", { javaScriptEnabled: false }, async page => {
         await page.getByLabel("Verdict").selectOption("invalid");
         await page.getByRole("button", { name: "Filter" }).click();
+        await page.waitForURL(/verdict=invalid/);
         assert.deepEqual(await folders(page), ["odd"]);
         await page.getByRole("link", { name: "Show all" }).click();
+        await page.waitForURL(`${address}/`);
         await page.getByLabel(/^Pick checkout of 2026-01-01/).check();
         await page.getByLabel(/^Pick checkout of 2026-01-12/).check();
         await page.getByRole("button", { name: "Compare two picked runs" }).click();
+        await page.waitForURL(/\/compare/);
         assert.ok((await texts(page, "#times td")).includes("B is slower"));
         await page.goto(`${address}/series?of=checkout`);
         assert.ok(await page.locator(".picture > svg").first().isVisible());
