@@ -201,7 +201,7 @@ impl Bench {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Callable, OfferedLoad { name, ..offered });
-        run.facts.stream = self.streams.as_ref().map(ItemStreams::facts);
+        run.facts.stream = self.streams.as_ref().map(|streams| streams.facts(&run.snapshot.samples));
         run.facts.interrupted = self.control.was_stopped();
         run.facts.generator.iter_mut().for_each(|generator| generator.realtime = self.realtime);
         run.facts.notes = self.notes(py, &run, &failures);

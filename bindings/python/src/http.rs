@@ -134,7 +134,7 @@ impl HttpRun {
         let mut run = run?;
         run.facts.offered.allow_errors = self.allow_errors;
         run.facts.notes.extend(self.notes.iter().cloned().chain(note));
-        run.facts.stream = self.streams.as_ref().map(StreamRun::facts);
+        run.facts.stream = self.streams.as_ref().map(|streams| streams.facts(&run.snapshot.samples));
         if let Some(checks) = &self.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
             run.facts.failed_answers = checks.failed_answers();

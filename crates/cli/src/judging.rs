@@ -57,8 +57,8 @@ impl Judge {
     /// Returns the run to report, and its findings without gates.
     pub(crate) fn findings(&self, mut run: Run) -> (Run, Findings) {
         run.facts.offered.allow_errors = self.gating.allow_errors;
-        run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
         let samples = &run.snapshot.samples;
+        run.facts.stream = self.observed.streams.as_ref().map(|streams| streams.facts(samples));
         if let Some(timing) = &self.observed.server_timing {
             run.facts.server_timing = Some(timing.facts(samples));
         }

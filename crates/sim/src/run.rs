@@ -78,8 +78,10 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
     }
     let end = simulation.run(&mut sinks)?;
     let (recorder, books) = sinks;
-    let facts = Facts { stream: books.map(StreamBooks::finish), ..facts(&scenario.name, workload, end) };
-    Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
+    let snapshot = recorder.finish(end.schedule_hash);
+    let stream = books.map(|books| books.finish(&snapshot.samples));
+    let facts = Facts { stream, ..facts(&scenario.name, workload, end) };
+    Ok(Run { facts, snapshot })
 }
 
 /// Runs a partly open load like [`simulate`], and fails like it. `sessions` decides about the sessions and the routes
@@ -134,9 +136,10 @@ type StripeSinks = (Recorder, Option<StreamBooks>);
 
 fn stripe_run(stripe: Stripe, (recorder, books): StripeSinks, end: SimulationEnd, scenario: &Scenario) -> Run {
     let stripe = Some(StripeFacts::new(stripe, &scenario.workload));
-    let stream = books.map(StreamBooks::finish);
+    let snapshot = recorder.finish(end.schedule_hash);
+    let stream = books.map(|books| books.finish(&snapshot.samples));
     let facts = Facts { stripe, stream, ..facts(&scenario.name, &scenario.workload, end) };
-    Run { facts, snapshot: recorder.finish(end.schedule_hash) }
+    Run { facts, snapshot }
 }
 
 pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Facts {

@@ -1,11 +1,11 @@
 //! Books of streams in virtual time, like the books of `--stream sse` over sockets.
 
-use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::record::{Outcome, RequestRecord, Samples};
 use truetail_model::service::{StreamEnd, StreamFormat};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    EventMarks, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally,
-    StreamTime, StreamTimes,
+    EventMarks, KeptStreams, RequestStream, RequestStreams, SampledStream, StreamDetail, StreamEnding, StreamFacts,
+    StreamKind, StreamReading, StreamTally, StreamTime, StreamTimes,
 };
 
 use crate::{SimulatedStream, Sink};
@@ -18,6 +18,7 @@ const END_MARK: &str = "[DONE]";
 pub struct StreamBooks {
     facts: StreamFacts,
     detail: StreamDetail,
+    kept: KeptStreams,
     measure_from: Timestamp,
 }
 
@@ -40,14 +41,15 @@ impl StreamBooks {
             stalls: 0,
             llm: None,
             times: StreamTimes::default(),
+            requests: RequestStreams::default(),
             detail: None,
         };
-        StreamBooks { facts, detail: StreamDetail::default(), measure_from }
+        StreamBooks { facts, detail: StreamDetail::default(), kept: KeptStreams::with_room(), measure_from }
     }
 
-    /// Returns the books.
-    pub fn finish(self) -> StreamFacts {
-        StreamFacts { detail: Some(self.detail), ..self.facts }
+    /// Returns the books, with the streams of the requests in `samples`.
+    pub fn finish(self, samples: &Samples) -> StreamFacts {
+        StreamFacts { requests: self.kept.of_samples(samples), detail: Some(self.detail), ..self.facts }
     }
 
     fn record(&mut self, time: StreamTime, value: Nanos) {
@@ -100,6 +102,18 @@ impl StreamBooks {
         });
     }
 
+    fn keep(&mut self, record: &RequestRecord, ending: StreamEnding, events: &[(Timestamp, u64)]) {
+        let gaps = events.windows(2).map(|pair| pair[1].0.since(pair[0].0)).filter(|gap| !gap.is_zero());
+        let gaps: Vec<Nanos> = gaps.collect();
+        let row = RequestStream {
+            gaps: u32::try_from(gaps.len()).unwrap_or(u32::MAX),
+            first_event: events.first().map(|(at, _)| *at),
+            last_event: events.last().map(|(at, _)| *at),
+            ..RequestStream::new(record.index, ending)
+        };
+        self.kept.keep(&row, &gaps, (record.intended_start, record.end));
+    }
+
     fn is_marked(&self, answer: &SimulatedStream) -> bool {
         self.facts.reading.end_mark.is_none() || answer.end == StreamEnd::Done
     }
@@ -130,6 +144,7 @@ impl Sink for StreamBooks {
         self.facts.tally.count(ending);
         let came = answer.events.partition_point(|(at, _)| *at <= record.end);
         self.sample(record, ending, &answer.events[..came]);
+        self.keep(record, ending, &answer.events[..came]);
         let longest = self.record_events(record.intended_start, &answer.events[..came]);
         let Some((last, _)) = answer.events[..came].last() else {
             let may_come = matches!(record.outcome, Outcome::TimedOut | Outcome::InFlightAtEnd) && head != Some(false);

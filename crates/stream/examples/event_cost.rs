@@ -10,7 +10,7 @@ use std::env;
 use rustix::time::{ClockId, clock_gettime};
 use truetail_engine::{AnswerHead, EndedRequest, FieldList, RequestId};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Outcome;
+use truetail_model::record::{Outcome, Samples, SamplesOptions};
 use truetail_model::time::Timestamp;
 use truetail_run::{LlmApi, StreamKind};
 use truetail_stream::{LlmOptions, StreamOptions, StreamRun};
@@ -79,7 +79,7 @@ fn nanoseconds_per_event(event: &str, llm: Option<LlmOptions>, events: usize) ->
     }
     let used = cpu_nanoseconds() - begin;
     observer.finish(Timestamp::ZERO);
-    let facts = run.facts();
+    let facts = run.facts(&Samples::new(SamplesOptions::NONE));
     let answers = (events / PER_ANSWER) as u64;
     assert_eq!((facts.tally.complete, facts.events), (answers, answers * PER_ANSWER as u64));
     used / facts.events as f64

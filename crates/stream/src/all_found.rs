@@ -1,4 +1,4 @@
-use truetail_run::{StreamFacts, StreamRows};
+use truetail_run::{KeptStreams, StreamFacts, StreamRows};
 
 use crate::found::StreamResults;
 use crate::options::StreamOptions;
@@ -8,6 +8,8 @@ use crate::uncounted::Waiting;
 #[derive(Debug)]
 pub(crate) struct CombinedResults {
     pub(crate) facts: StreamFacts,
+    /// Streams of single requests.
+    pub(crate) kept: KeptStreams,
     /// Times and counts by intended start, if somebody looks at them. During the run an ended stream is in them after a
     /// tenth of a second, or with the next end.
     pub(crate) rows: Option<StreamRows>,
@@ -18,7 +20,7 @@ pub(crate) struct CombinedResults {
 impl CombinedResults {
     pub(crate) fn new(options: &StreamOptions) -> CombinedResults {
         let facts = StreamResults::new(options).facts(options);
-        CombinedResults { facts, rows: None, waiting: Vec::new() }
+        CombinedResults { facts, kept: KeptStreams::with_room(), rows: None, waiting: Vec::new() }
     }
 
     /// Adds the rows of one worker.

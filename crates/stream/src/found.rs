@@ -1,10 +1,11 @@
 use truetail_model::record::{CompactHistogram, Histogram};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    GapMap, LlmFacts, StampBooks, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamRowBooks, StreamRows,
-    StreamTally, StreamTime, StreamTimes,
+    GapMap, LlmFacts, RequestStreams, StampBooks, StreamDetail, StreamFacts, StreamKind, StreamReading, StreamRowBooks,
+    StreamRows, StreamTally, StreamTime, StreamTimes,
 };
 
+use crate::open_gaps::OpenGaps;
 use crate::options::StreamOptions;
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
@@ -28,6 +29,10 @@ pub(crate) struct StreamResults {
     pub(crate) llm: Option<LlmFacts>,
     /// Data for charts.
     pub(crate) detail: StreamDetail,
+    /// Gaps of the stream under way.
+    pub(crate) gaps: OpenGaps,
+    /// The time that is a gap in it, if gaps of single requests are kept.
+    gap: Option<StreamTime>,
     times: [Histogram; StreamTime::ALL.len()],
     /// `None` if nobody looks at them.
     by_start: Option<ByStart>,
@@ -64,6 +69,8 @@ impl StreamResults {
                 ..LlmFacts::new(llm.api, objectives(&llm.slo))
             }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },
+            gaps: OpenGaps::default(),
+            gap: gap_of(options),
             times: StreamTime::ALL.map(room),
             by_start: None,
         }
@@ -85,6 +92,9 @@ impl StreamResults {
     #[inline]
     pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
         self.times[time as usize].record(value);
+        if self.gap == Some(time) {
+            self.gaps.add(value);
+        }
         if let Some(ByStart { rows, start, .. }) = &mut self.by_start {
             rows.record(*start, time, value);
         }
@@ -126,8 +136,18 @@ impl StreamResults {
             stamps: self.stamps.clone(),
             llm: self.llm.clone(),
             times,
+            requests: RequestStreams::default(),
             detail: Some(self.detail.clone()),
         }
+    }
+}
+
+/// Returns the gap that the streams of single requests have, if any: a channel is no request.
+fn gap_of(options: &StreamOptions) -> Option<StreamTime> {
+    match options.kind {
+        StreamKind::Pushes => None,
+        _ if options.llm.is_some() => Some(StreamTime::ContentGap),
+        _ => Some(StreamTime::EventGap),
     }
 }
 

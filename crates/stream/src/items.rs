@@ -1,15 +1,17 @@
 //! Streams whose events are items of an asynchronous generator. They have no bytes and no heads.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use truetail_engine::callable::CallEnd;
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Outcome;
+use truetail_model::record::{Outcome, Samples};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{EventMarks, StreamFacts, StreamKind};
+use truetail_run::{EventMarks, KeptStreams, RequestStream, StreamFacts, StreamKind};
 
 use crate::found::StreamResults;
+use crate::open_gaps::OpenGaps;
 use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 
@@ -26,6 +28,7 @@ struct Books {
     options: StreamOptions,
     measure_from: Timestamp,
     found: StreamResults,
+    kept: KeptStreams,
     /// By the index of the arrival.
     open: HashMap<u64, ItemStream>,
     /// Number of items that the caller had to wait for.
@@ -37,6 +40,8 @@ struct ItemStream {
     clocks: Clocks,
     /// Time of its last item.
     yielded: Timestamp,
+    /// Its gaps.
+    gaps: OpenGaps,
     /// Times of its items, or `None` if [`MAX_MARKED`] streams were open when it began.
     marks: Option<EventMarks>,
 }
@@ -46,7 +51,8 @@ impl ItemStreams {
     pub fn new(stall: Option<Nanos>, measure_from: Timestamp) -> ItemStreams {
         let options = StreamOptions { stall, ..StreamOptions::new(StreamKind::Items) };
         let found = StreamResults::new(&options);
-        ItemStreams(Arc::new(Mutex::new(Books { options, measure_from, found, open: HashMap::new(), waited: 0 })))
+        let kept = KeptStreams::with_room();
+        ItemStreams(Arc::new(Mutex::new(Books { options, measure_from, found, kept, open: HashMap::new(), waited: 0 })))
     }
 
     /// Records that a generator is about to start for this arrival.
@@ -54,14 +60,17 @@ impl ItemStreams {
         let mut books = self.lock();
         let marks = (books.open.len() < MAX_MARKED).then(EventMarks::with_room);
         let clocks = books.clocks(arrival);
-        books.open.insert(arrival.index, ItemStream { clocks, yielded: arrival.intended_start, marks });
+        books.open.insert(
+            arrival.index,
+            ItemStream { clocks, yielded: arrival.intended_start, gaps: OpenGaps::default(), marks },
+        );
     }
 
     /// Records that the generator yielded an item at `at`. `had_to_wait` means that the caller had to wait for it. A
     /// ready item counts as coming together with the one before, unless it took [`APART`] to yield.
     pub fn record_item(&self, arrival: Arrival, at: Timestamp, had_to_wait: bool) {
         let Books { options, found, open, waited, .. } = &mut *self.lock();
-        let Some(ItemStream { clocks, yielded, marks }) = open.get_mut(&arrival.index) else { return };
+        let Some(ItemStream { clocks, yielded, gaps, marks }) = open.get_mut(&arrival.index) else { return };
         let is_together = !had_to_wait && at.since(*yielded) < APART;
         *yielded = at;
         let now = match clocks.last().filter(|_| is_together) {
@@ -73,13 +82,15 @@ impl ItemStreams {
         };
         clocks.head = Head::OfStream;
         mark(marks, clocks, now);
+        mem::swap(gaps, &mut found.gaps);
         clocks.event(now, options, found);
+        mem::swap(gaps, &mut found.gaps);
     }
 
     /// Records that the generator of an arrival has ended, or that the run has.
     pub fn end(&self, call: &CallEnd) {
-        let Books { options, found, open, .. } = &mut *self.lock();
-        let Some(ItemStream { mut clocks, marks, .. }) = open.remove(&call.arrival.index) else { return };
+        let Books { options, found, kept, open, .. } = &mut *self.lock();
+        let Some(ItemStream { mut clocks, gaps, marks, .. }) = open.remove(&call.arrival.index) else { return };
         if !clocks.is_measured {
             return;
         }
@@ -90,6 +101,8 @@ impl ItemStreams {
         let end = clocks.last_event().map_or(call.end, |last| last.max(call.end));
         let is_complete = clocks.is_complete(call.outcome, true, options);
         let ending = clocks.end(call.outcome, end, is_complete, options, found);
+        let row = RequestStream { gaps: gaps.count, ..clocks.row(call.arrival.index, ending) };
+        kept.keep(&row, &gaps.first, (call.arrival.intended_start, end));
         if let Some(marks) = marks {
             clocks.sample(&marks, None, ending, (call.actual_start, end), found);
         }
@@ -105,10 +118,10 @@ impl ItemStreams {
         }
     }
 
-    /// Returns the results. Call it after the run.
-    pub fn facts(&self) -> StreamFacts {
+    /// Returns the results, with the streams of the calls in `samples`. Call it after the run.
+    pub fn facts(&self, samples: &Samples) -> StreamFacts {
         let books = self.lock();
-        books.found.facts(&books.options)
+        StreamFacts { requests: books.kept.of_samples(samples), ..books.found.facts(&books.options) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Books> {

@@ -14,6 +14,7 @@
 //! | `tokenizer` | tokens as the client counts them; a cargo feature |
 //! | `uncounted` | answers that wait for the tokenizer |
 //! | `slo` | the objectives that a request must meet to count in goodput |
+//! | `open_gaps` | the gaps of one stream, for the runs that keep them |
 //! | `found` | results of one worker: counts and histograms |
 //! | `all_found` | results of all workers |
 //! | `idle` | deadlines for giving up idle streams |
@@ -41,6 +42,7 @@ mod json_scanner;
 mod line_parser;
 mod llm_answer;
 mod observer;
+mod open_gaps;
 mod open_stream;
 mod options;
 mod pushes;

@@ -1,3 +1,4 @@
+mod row;
 mod whole;
 
 use truetail_model::record::Outcome;
@@ -13,6 +14,8 @@ use crate::open_stream::{Head, MissingFirst, ReadInstant};
 use crate::options::LlmOptions;
 use crate::slo::{Objective, SloTime};
 use crate::verdict::AnswerVerdict;
+
+pub(crate) use row::CountedLater;
 
 /// One answer of a language model, while it comes.
 #[derive(Clone, Default, Debug)]
@@ -68,6 +71,8 @@ struct AnswerMarks {
 /// End of an answer, with its intended start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnswerEnd {
+    /// Index of the request in the whole schedule.
+    pub(crate) index: u64,
     /// Row of the request.
     pub(crate) row: u32,
     pub(crate) outcome: Outcome,

@@ -5,7 +5,7 @@ use truetail_engine::{AnswerHead, AnswerLimits, AnswerReader, EndedRequest, Fiel
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{EventMarks, StreamEnding, StreamKind};
+use truetail_run::{EventMarks, KeptStreams, RequestStream, StreamEnding, StreamKind};
 
 use crate::all_found::CombinedResults;
 use crate::asking::Asking;
@@ -17,6 +17,7 @@ use crate::idle::{IdleCheck, IdleWatch};
 use crate::json_scanner::{DocumentState, JsonScanner};
 use crate::line_parser::LineParser;
 use crate::llm_answer::{AnswerEnd, LlmAnswer};
+use crate::open_gaps::OpenGaps;
 use crate::open_stream::{Clocks, Head, MAX_MARKED, ReadInstant, mark};
 use crate::options::StreamOptions;
 use crate::uncounted::Uncounted;
@@ -91,6 +92,8 @@ struct Slot {
     answer: LlmAnswer,
     /// Text of the answer, if there is a tokenizer.
     text: AnswerText,
+    /// Its gaps, while no event of it is being read.
+    gaps: OpenGaps,
     /// Times of its events; `None` in the slots beyond [`MAX_MARKED`].
     marks: Option<EventMarks>,
     generation: u32,
@@ -102,18 +105,21 @@ impl Slot {
         let parser = Parser::new(kind);
         let answer = LlmAnswer::default();
         let text = AnswerText::default();
-        Slot { is_asked: false, clocks, parser, answer, text, marks, generation: 0 }
+        let gaps = if place < MAX_MARKED { OpenGaps::with_room() } else { OpenGaps::default() };
+        Slot { is_asked: false, clocks, parser, answer, text, gaps, marks, generation: 0 }
     }
 
     fn begin(&mut self, is_asked: bool, clocks: Clocks, answer: LlmAnswer) {
         (self.is_asked, self.clocks, self.answer) = (is_asked, clocks, answer);
         self.text.restart();
+        self.gaps.clear();
         self.marks.iter_mut().for_each(EventMarks::clear);
         self.generation = self.generation.wrapping_add(1);
     }
 }
 
-/// Follows the streams of one worker. An event needs no allocation, except for its text if there is a tokenizer.
+/// Follows the streams of one worker. An event needs no allocation, except for its text if there is a tokenizer, and as
+/// long as no more than [`MAX_MARKED`] streams are open.
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,
@@ -121,6 +127,7 @@ pub(crate) struct StreamObserver {
     measure_from: Timestamp,
     all_found: Arc<Mutex<CombinedResults>>,
     found: StreamResults,
+    kept: KeptStreams,
     uncounted: Uncounted,
     slots: Vec<Slot>,
     fields: FieldList,
@@ -148,6 +155,7 @@ impl StreamObserver {
         }
         StreamObserver {
             found,
+            kept: KeptStreams::with_room(),
             uncounted: Uncounted::default(),
             options,
             asking,
@@ -171,15 +179,15 @@ impl StreamObserver {
         Clocks::new(arrival.intended_start, arrival.intended_start >= self.measure_from)
     }
 
-    /// Counts a request that ended and returns its ending, or `None` if it belongs to the warm-up.
+    /// Counts a request that ended and returns its stream without the gaps, or `None` if it belongs to the warm-up.
     fn count(
         &mut self,
         clocks: Clocks,
         answer: LlmAnswer,
         text: &mut AnswerText,
         is_whole: bool,
-        EndedRequest { id: RequestId { row, .. }, outcome, start, end, .. }: EndedRequest,
-    ) -> Option<StreamEnding> {
+        EndedRequest { arrival, id: RequestId { row, .. }, outcome, start, end }: EndedRequest,
+    ) -> Option<RequestStream> {
         if !clocks.is_measured {
             self.verdict.set(AnswerVerdict::NotJudged);
             return None;
@@ -187,12 +195,14 @@ impl StreamObserver {
         let options = &self.options;
         let found = &mut self.found;
         let is_complete = clocks.is_complete(outcome, is_whole, options);
-        let ending = clocks.end(outcome, end, is_complete, options, found);
+        let mut stream = clocks.row(arrival.index, clocks.end(outcome, end, is_complete, options, found));
         if let Some(llm) = &options.llm {
             let head = clocks.head;
             let last_event = clocks.last_event();
             let intended_start = clocks.intended_start;
-            let ended = AnswerEnd { row, outcome, head, is_complete, intended_start, start, end, last_event };
+            let index = arrival.index;
+            let ended = AnswerEnd { index, row, outcome, head, is_complete, intended_start, start, end, last_event };
+            answer.add_to(&mut stream, ended);
             if !llm.api.comes_whole() {
                 answer.end(ended, found);
             }
@@ -203,7 +213,7 @@ impl StreamObserver {
             });
         }
         self.found.settle();
-        Some(ending)
+        Some(stream)
     }
 
     /// Adds the rows to the sum over all workers, unless that was done a moment ago. So looks at the run in progress
@@ -248,6 +258,17 @@ impl StreamObserver {
         answer.whole(is_whole.then(|| read_whole(llm.api, document)).flatten(), &mut self.found);
     }
 
+    /// Records an event that the protocol delimits.
+    fn whole_event(&mut self, request: u32) {
+        let Slot { clocks, gaps, marks, .. } = &mut self.slots[request as usize];
+        if clocks.head == Head::OfStream {
+            mark(marks, clocks, self.now);
+            mem::swap(gaps, &mut self.found.gaps);
+            clocks.event(self.now, &self.options, &mut self.found);
+            mem::swap(gaps, &mut self.found.gaps);
+        }
+    }
+
     fn look_later(&mut self, request: u32) {
         let Some(timeout) = self.options.idle_timeout else { return };
         let slot = &self.slots[request as usize];
@@ -288,7 +309,7 @@ impl AnswerReader for StreamObserver {
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {
-        let Slot { clocks, parser, answer, text, marks, .. } = &mut self.slots[request as usize];
+        let Slot { clocks, parser, answer, text, gaps, marks, .. } = &mut self.slots[request as usize];
         if clocks.head != Head::OfStream {
             return;
         }
@@ -296,6 +317,7 @@ impl AnswerReader for StreamObserver {
         let options = &self.options;
         let found = &mut self.found;
         clocks.touch(part.len(), now, found);
+        mem::swap(gaps, &mut found.gaps);
         if matches!(options.kind, StreamKind::Sse | StreamKind::Lines | StreamKind::Whole) {
             parser.feed(part, &mut |event| {
                 mark(marks, clocks, now);
@@ -310,21 +332,18 @@ impl AnswerReader for StreamObserver {
                 found.settle();
             }
         }
+        mem::swap(gaps, &mut found.gaps);
     }
 
     fn end_chunk(&mut self, request: u32) {
-        let Slot { clocks, marks, .. } = &mut self.slots[request as usize];
-        if self.options.kind == StreamKind::Chunks && clocks.head == Head::OfStream {
-            mark(marks, clocks, self.now);
-            clocks.event(self.now, &self.options, &mut self.found);
+        if self.options.kind == StreamKind::Chunks {
+            self.whole_event(request);
         }
     }
 
     fn end_message(&mut self, request: u32) {
-        let Slot { clocks, marks, .. } = &mut self.slots[request as usize];
-        if self.options.kind == StreamKind::Messages && clocks.head == Head::OfStream {
-            mark(marks, clocks, self.now);
-            clocks.event(self.now, &self.options, &mut self.found);
+        if self.options.kind == StreamKind::Messages {
+            self.whole_event(request);
         }
     }
 
@@ -353,10 +372,13 @@ impl AnswerReader for StreamObserver {
         let answer = mem::take(&mut slot.answer);
         let mut text = mem::take(&mut slot.text);
         slot.parser.give_back_room();
-        let ending = self.count(clocks, answer, &mut text, is_whole, ended);
-        let was_sent = !matches!(ended.outcome, Outcome::ConnectFailed(_));
-        if let Some(ending) = ending.filter(|_| was_sent) {
-            self.sample(request, first_content, ending, (ended.start, ended.end));
+        if let Some(stream) = self.count(clocks, answer, &mut text, is_whole, ended) {
+            let OpenGaps { count, first } = &self.slots[request as usize].gaps;
+            let stream = RequestStream { gaps: *count, ..stream };
+            self.kept.keep(&stream, first, (ended.arrival.intended_start, ended.end));
+            if !matches!(ended.outcome, Outcome::ConnectFailed(_)) {
+                self.sample(request, first_content, stream.ending, (ended.start, ended.end));
+            }
         }
         self.give_rows(ended.end);
     }
@@ -377,6 +399,7 @@ impl AnswerReader for StreamObserver {
         let facts = self.found.facts(&self.options);
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
+        all.kept.merge(mem::replace(&mut self.kept, KeptStreams::empty()));
         self.found.take_rows().iter().for_each(|rows| all.add_rows(rows));
         all.waiting.append(&mut self.uncounted.waiting);
     }

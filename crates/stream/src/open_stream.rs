@@ -1,6 +1,6 @@
 use truetail_model::record::Outcome;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{EventMarks, SampledStream, StreamEnding, StreamTime};
+use truetail_run::{EventMarks, RequestStream, SampledStream, StreamEnding, StreamTime};
 
 use crate::event_parser::ServerSentEvent;
 use crate::found::StreamResults;
@@ -60,6 +60,8 @@ pub(crate) struct Clocks {
     pub(crate) intended_start: Timestamp,
     /// The answer does not belong to the warm-up.
     pub(crate) is_measured: bool,
+    /// Time of the first event.
+    first_event: Option<Timestamp>,
     /// The read that brought the last event.
     last: Option<ReadInstant>,
     /// The longest known gap.
@@ -84,6 +86,7 @@ impl Clocks {
             head: Head::Awaited,
             intended_start,
             is_measured,
+            first_event: None,
             last: None,
             longest: None,
             is_marked: false,
@@ -133,6 +136,13 @@ impl Clocks {
         self.last.map(|last| last.at)
     }
 
+    /// Returns the stream of the request with this index that had this ending, for those that are kept.
+    pub(crate) fn row(&self, index: u64, ending: StreamEnding) -> RequestStream {
+        let at = |event: Option<Timestamp>| Some(event?.max(self.intended_start));
+        let [first_event, last_event] = [at(self.first_event), at(self.last_event())];
+        RequestStream { first_event, last_event, ..RequestStream::new(index, ending) }
+    }
+
     /// Returns true if this outcome completes the stream. `is_whole` means that it did not end inside an event.
     pub(crate) fn is_complete(&self, outcome: Outcome, is_whole: bool, options: &StreamOptions) -> bool {
         let must_finish = options.llm.as_ref().is_some_and(|llm| llm.must_finish);
@@ -153,7 +163,10 @@ impl Clocks {
         found.of_stream(self.intended_start);
         found.events += 1;
         match before {
-            None => found.record(StreamTime::FirstEvent, now.at.since(self.intended_start)),
+            None => {
+                self.first_event = Some(now.at);
+                found.record(StreamTime::FirstEvent, now.at.since(self.intended_start));
+            }
             Some(before) if before.number == now.number => found.coalesced_gaps += 1,
             Some(before) => {
                 let gap = now.at.since(before.at);

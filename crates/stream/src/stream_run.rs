@@ -1,13 +1,16 @@
+use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerReader, ObserverFactory};
+use truetail_model::record::Samples;
 use truetail_model::time::Timestamp;
 use truetail_run::{LlmApi, StreamFacts, StreamKind, StreamRows};
 
 use crate::all_found::CombinedResults;
 use crate::asking::Asking;
 use crate::found::StreamResults;
+use crate::llm_answer::CountedLater;
 use crate::observer::StreamObserver;
 use crate::options::StreamOptions;
 use crate::pushes::PushObserver;
@@ -116,15 +119,19 @@ impl StreamRun {
         *found = CombinedResults { rows, ..CombinedResults::new(&self.options) };
     }
 
-    /// Returns the results. Call it after the run: a tokenizer does its work now.
-    pub fn facts(&self) -> StreamFacts {
+    /// Returns the results, with the streams of the requests in `samples`. Call it after the run: a tokenizer does its
+    /// work now.
+    pub fn facts(&self, samples: &Samples) -> StreamFacts {
         let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = mem::take(&mut all.waiting);
         let mut counted = StreamResults::new(&self.options);
-        uncounted::count(&waiting, &self.options, &mut counted);
+        let later = uncounted::count(&waiting, &self.options, &mut counted);
+        let later: HashMap<u64, CountedLater> = later.into_iter().map(|later| (later.index, later)).collect();
+        all.kept.change_each(|row| later.get(&row.index).map_or(*row, |later| later.add_to(row)));
         all.facts.merge(&counted.facts(&self.options));
         let mut facts = all.facts.clone();
         facts.reading.of_steps.clone_from(&self.of_steps);
+        facts.requests = all.kept.of_samples(samples);
         facts
     }
 }

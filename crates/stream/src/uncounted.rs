@@ -2,7 +2,7 @@
 
 use crate::chunk_text::AnswerText;
 use crate::found::StreamResults;
-use crate::llm_answer::{AnswerEnd, LlmAnswer};
+use crate::llm_answer::{AnswerEnd, CountedLater, LlmAnswer};
 use crate::options::StreamOptions;
 
 /// Limit on the bytes of answers that one worker keeps.
@@ -39,13 +39,16 @@ impl Uncounted {
     }
 }
 
-/// Counts the waiting answers with the tokenizer of these options, and adds the results to `found`.
-pub(crate) fn count(waiting: &[Waiting], options: &StreamOptions, found: &mut StreamResults) {
+/// Counts the waiting answers with the tokenizer of these options, and adds the results to `found`. Returns what became
+/// known of each.
+pub(crate) fn count(waiting: &[Waiting], options: &StreamOptions, found: &mut StreamResults) -> Vec<CountedLater> {
     let Some((llm, tokenizer)) = options.llm.as_ref().and_then(|llm| Some((llm, llm.tokenizer.as_ref()?))) else {
-        return;
+        return Vec::new();
     };
     let texts: Vec<&str> = waiting.iter().map(|waiting| waiting.text.as_str()).collect();
-    for (Waiting { answer, ended, .. }, tokens) in waiting.iter().zip(tokenizer.count(&texts)) {
+    let count = |(Waiting { answer, ended, .. }, tokens): (&Waiting, Option<u64>)| {
         answer.count(*ended, tokens, llm, found);
-    }
+        answer.counted_later(*ended, tokens)
+    };
+    waiting.iter().zip(tokenizer.count(&texts)).map(count).collect()
 }

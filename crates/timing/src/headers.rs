@@ -5,11 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, ObserverFactory};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{Outcome, Samples};
+use truetail_model::record::{KeptAnswers, Outcome, Samples};
 use truetail_model::time::Timestamp;
 use truetail_run::{HeaderPlace, HeaderRow, KeptHeader, KeptHeaders};
-
-use crate::kept_answers::KeptAnswers;
 
 /// Limit on the bytes of a value that are kept.
 const MAX_VALUE_BYTES: usize = 64;

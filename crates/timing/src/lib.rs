@@ -9,14 +9,12 @@
 //! | `remembered` | a text that was read, to read the next one by its digits alone |
 //! | `timing_run` | those of a run, over all workers |
 //! | `headers` | the values of chosen headers |
-//! | `kept_answers` | items of single answers, as a run keeps its requests |
 
 #![warn(unreachable_pub)]
 
 #[cfg(test)]
 mod answered;
 mod headers;
-mod kept_answers;
 mod observer;
 mod remembered;
 mod server_timing;

@@ -2,11 +2,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, Trailers};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Outcome;
+use truetail_model::record::{KeptAnswers, Outcome};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{MAX_PARTS, ReportedTimes};
 
-use crate::kept_answers::KeptAnswers;
 use crate::remembered::{Notes, Remembered};
 use crate::server_timing::entries;
 use crate::source::{HeaderUnit, TimingSource};

@@ -3,11 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use truetail_engine::ObserverFactory;
-use truetail_model::record::Samples;
+use truetail_model::record::{KeptAnswers, Samples};
 use truetail_model::time::Timestamp;
 use truetail_run::{MAX_PARTS, ServerTiming};
 
-use crate::kept_answers::KeptAnswers;
 use crate::observer::{TimingObserver, TimingPlan, TimingResults};
 use crate::source::TimingSource;
 

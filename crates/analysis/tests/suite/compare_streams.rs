@@ -47,6 +47,7 @@ fn of_llm(run: &Run, factor: f64) -> Run {
         stalls: 0,
         llm: Some(llm),
         times,
+        requests: Default::default(),
         detail: None,
     });
     run

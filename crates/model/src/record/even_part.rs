@@ -49,7 +49,7 @@ impl<T: OfRequest> EvenPart<T> {
     /// Offers an item, and passes on one that has no place: this item, another in its place, or none.
     #[inline]
     pub fn offer(&mut self, item: &T, left_out: impl FnOnce(&T)) {
-        match belongs(item.index(), self.halvings) {
+        match is_in_even_part(item.index(), self.halvings) {
             false => left_out(item),
             true if self.items.len() < self.capacity => self.items.push(*item),
             true => self.replace(item, left_out),
@@ -58,9 +58,9 @@ impl<T: OfRequest> EvenPart<T> {
 
     /// Replaces an item that no longer belongs. A halving at once would take milliseconds during a run.
     fn replace(&mut self, item: &T, left_out: impl FnOnce(&T)) {
-        while self.halvings < MAX_HALVINGS && belongs(item.index(), self.halvings) {
+        while self.halvings < MAX_HALVINGS && is_in_even_part(item.index(), self.halvings) {
             let rest = &self.items[self.halved_up_to..];
-            match rest.iter().position(|kept| !belongs(kept.index(), self.halvings)) {
+            match rest.iter().position(|kept| !is_in_even_part(kept.index(), self.halvings)) {
                 Some(steps) => {
                     let place = self.halved_up_to + steps;
                     let before = std::mem::replace(&mut self.items[place], *item);
@@ -84,7 +84,7 @@ impl<T: OfRequest> EvenPart<T> {
         }
         let halvings = self.halvings;
         self.items.retain(|item| {
-            let stays = belongs(item.index(), halvings);
+            let stays = is_in_even_part(item.index(), halvings);
             if !stays {
                 left_out(item);
             }
@@ -123,6 +123,6 @@ impl<T: OfRequest> EvenPart<T> {
 }
 
 /// Returns true if the item of this index is in the part after this many halvings.
-pub(super) fn belongs(index: u64, halvings: u32) -> bool {
+pub fn is_in_even_part(index: u64, halvings: u32) -> bool {
     mix64(index ^ 0x5341_4d50).trailing_zeros() >= halvings
 }

@@ -156,7 +156,7 @@ impl Samples {
 
 #[cfg(test)]
 mod tests {
-    use super::super::even_part::belongs;
+    use super::super::even_part::is_in_even_part;
     use super::*;
     use crate::arrival::Arrival;
     use crate::random::mix64;
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn requests_that_no_halving_drops_end_the_halving() {
         const IN_EVERY_PART: u64 = 0x5341_4d50;
-        assert!(belongs(IN_EVERY_PART, 64));
+        assert!(is_in_even_part(IN_EVERY_PART, 64));
         let arrival = Arrival { index: IN_EVERY_PART, intended_start: Timestamp::ZERO };
         let record = RequestRecord::never_issued(arrival, Timestamp::ZERO);
         let mut samples = Samples::new(SamplesOptions { capacity: 2, slowest: 1 });

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::session_books::is_zero;
 
 /// Reason why a choice of an answer ended, as the server gives it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// The model ended its answer, or came to one of the texts that the request names as an end.
     Stop,

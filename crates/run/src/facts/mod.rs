@@ -4,10 +4,12 @@
 mod checkpoint;
 mod checks;
 mod event_marks;
+mod gap_lists;
 mod gap_map;
 mod generator;
 mod grpc;
 mod kept_headers;
+mod kept_streams;
 mod llm;
 mod llm_finish;
 mod machine;
@@ -15,6 +17,7 @@ mod mark;
 mod messages;
 mod mix;
 mod offered;
+mod request_stream;
 mod sampled;
 mod sampled_sessions;
 mod sampled_streams;
@@ -44,6 +47,8 @@ use truetail_model::driver::Stripe;
 pub use checkpoint::CheckpointFacts;
 pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MAX_FAILED_ANSWERS, first_failed};
 pub use event_marks::{EventMark, EventMarks};
+pub(crate) use gap_lists::MAX_GAPS;
+pub use gap_lists::{GapList, GapLists, MAX_GAPS_OF_STREAM};
 pub use gap_map::GapMap;
 pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, MachineLimit, Pause,
@@ -54,6 +59,7 @@ pub(crate) use kept_headers::OTHER_VALUE;
 pub use kept_headers::{
     HeaderPlace, HeaderRow, HeaderValue, KeptHeader, KeptHeaders, MAX_HEADER_VALUES, MAX_KEPT_HEADERS,
 };
+pub use kept_streams::KeptStreams;
 pub use llm::{
     ClientTokens, DialectFile, LlmApi, LlmFacts, LlmReading, ObjectiveCounts, PromptFacts, SloCounts, TokenCounts,
     UnmeasuredContent,
@@ -64,6 +70,7 @@ pub use mark::Mark;
 pub use messages::{MessageBooks, MessageConfig};
 pub use mix::{ANY_METHOD, Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
+pub use request_stream::{RequestStream, RequestStreams, RequestTokens};
 pub use sampled::Sampled;
 pub use sampled_sessions::{SampledRequest, SampledSession, SampledSessions, SessionEnding, SessionTrail};
 pub use sampled_streams::{SampledStream, SampledStreams};

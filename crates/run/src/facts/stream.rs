@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::llm::LlmFacts;
 use super::mix::{MixTarget, TargetBooks};
 use super::offered::OfferedLoad;
+use super::request_stream::RequestStreams;
 use super::session_books::is_zero;
 use super::stamp::StampBooks;
 use super::stream_detail::StreamDetail;
@@ -40,13 +41,17 @@ pub struct StreamFacts {
     /// Stream times, saved in `histograms.hlog`.
     #[serde(skip)]
     pub times: StreamTimes,
+    /// Streams of the single requests that the run keeps. They are saved with the requests in `samples.csv`.
+    #[serde(skip)]
+    pub requests: RequestStreams,
     /// Data for pictures of the streams, saved in `streams.json`; `None` if a run was saved without it.
     #[serde(skip)]
     pub detail: Option<StreamDetail>,
 }
 
 impl StreamFacts {
-    /// Adds the streams of another part of the run. Sums saturate, since files may hold any counts.
+    /// Adds the streams of another part of the run. Streams of single requests
+    /// are lost if both parts have [the same requests](RequestStreams::can_merge). Sums saturate, since files may hold any counts.
     pub fn merge(&mut self, other: &StreamFacts) {
         self.tally.merge(&other.tally);
         let sums = [
@@ -60,6 +65,10 @@ impl StreamFacts {
         self.stamps.iter_mut().zip(&other.stamps).for_each(|(sum, part)| sum.merge(part));
         self.llm.iter_mut().zip(&other.llm).for_each(|(sum, part)| sum.merge(part));
         self.times.merge(&other.times);
+        match self.requests.can_merge(&other.requests) {
+            true => self.requests.merge(&other.requests),
+            false => self.requests = RequestStreams::default(),
+        }
         // The detail of the whole is known only if every part has it.
         self.detail = match (self.detail.take(), &other.detail) {
             (Some(mut detail), Some(part)) => {

@@ -66,7 +66,7 @@ impl<'a> Contents<'a> {
             TIMELINE => timeline::write(out, snapshot),
             SAMPLES => {
                 let ids = facts.trace.as_ref().and_then(TraceFacts::ids);
-                samples::write(out, &snapshot.samples, ids, facts.kept_headers.as_ref())
+                samples::write(out, &snapshot.samples, ids, facts.kept_headers.as_ref(), facts.stream.as_ref())
             }
             _ => out.write_all(self.run_file.to_json().as_bytes()),
         }

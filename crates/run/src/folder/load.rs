@@ -24,8 +24,8 @@ use crate::limits::too_large;
 use crate::wire::ScrapeFile;
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{
-    Facts, FailedAnswer, GateFinding, GeneratorStats, KeptHeaders, Mark, Run, Scrape, SessionFacts, SessionTime,
-    SessionTimes, SpanBooks, StreamDetail, StreamTime, StreamTimes, Verdict, wire,
+    Facts, FailedAnswer, GateFinding, GeneratorStats, KeptHeaders, Mark, RequestStreams, Run, Scrape, SessionFacts,
+    SessionTime, SessionTimes, SpanBooks, StreamDetail, StreamTime, StreamTimes, Verdict, wire,
 };
 
 /// Upper bound of the intervals that any program writes: two years.
@@ -76,6 +76,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let mut lacking = Vec::new();
     let mut kept_headers = wire::kept_headers(run_file.kept_headers.clone());
     let (times, of_streams, mut others) = load_times(source, &run_file, &mut lacking)?;
+    let (samples, requests) = load_samples(source, &run_file, kept_headers.as_mut(), &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
@@ -86,7 +87,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         measure_from: Timestamp(run_file.recorded.measure_from_ns),
         last_end: Timestamp(run_file.recorded.last_end_ns),
         schedule_hash: schedule_hash(folder, &run_file)?,
-        samples: load_samples(source, &run_file, kept_headers.as_mut(), &mut lacking)?,
+        samples,
         ..times
     };
     let verdict = run_file.verdict.clone();
@@ -105,6 +106,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     load_series(source, &mut facts.scrapes)?;
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
+        streams.requests = requests;
         streams.detail = load_streams(source, &streams.times)?;
     }
     let problem = too_large(&facts).map(|excess| format!("its {excess}"));
@@ -221,20 +223,21 @@ fn load_sessions(source: &Source, sessions: &mut SessionFacts) -> Result<(), Loa
     checked.map_err(|problem| LoadError::Disagree { path: source.path_of(SESSIONS), problem })
 }
 
-/// Reads the kept requests, and the values of `kept_headers` that their answers have.
+/// Reads the kept requests and their streams, and the values of `kept_headers` that their answers have.
 fn load_samples(
     source: &Source,
     run_file: &RunFile,
     kept_headers: Option<&mut KeptHeaders>,
     lacking: &mut Vec<MissingFile>,
-) -> Result<Samples, LoadError> {
+) -> Result<(Samples, RequestStreams), LoadError> {
     let path = source.path_of(SAMPLES);
     let recorded = &run_file.recorded;
     let Some(file) = source.open(SAMPLES)? else {
         lacking.push(MissingFile::Samples);
-        return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
+        let none = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen);
+        return Ok((none, RequestStreams::default()));
     };
-    let samples =
+    let (samples, streams) =
         samples::read(BufReader::new(file), &recorded.samples, kept_headers).map_err(|error| error.at(&path))?;
     check_equal(&path, "samples", &SampleFacts::from_samples(&samples), &recorded.samples)?;
     let is_whole = samples.is_complete() && samples.offered() == run_file.tally.planned;
@@ -242,7 +245,7 @@ fn load_samples(
         let problem = "its requests have other outcomes than the tally in run.json counts".to_owned();
         return Err(LoadError::Disagree { path, problem });
     }
-    Ok(samples)
+    Ok((samples, streams))
 }
 
 fn tally_of(samples: &Samples) -> Tally {

@@ -12,6 +12,7 @@ mod load;
 mod pack;
 mod partial;
 mod reported;
+mod sample_streams;
 mod samples;
 mod save;
 mod scraped;

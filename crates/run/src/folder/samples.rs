@@ -19,6 +19,11 @@
 //! | `target` | place of the target in `by_target` of run.json, from 0; blank if the run has one target |
 //! | `trace_id` | trace id of the request, 32 hexadecimal digits |
 //! | `header.NAME` | value of a header of `--keep-header`; blank without it, `(other)` beyond its known values |
+//! | `stream`, `first_event_ns`, `last_event_ns` | ending of the stream, and instants from the origin; blank without |
+//! | `gaps`, `gaps_ns` | number of its known gaps, and the first ones, with blanks between; blank if not kept |
+//! | `first_content_ns`, `time_per_output_token_ns` | of an answer of a language model; blank if unknown |
+//! | `input_tokens`, `cached_tokens`, `output_tokens`, `reasoning_tokens` | its tokens; blank if not counted |
+//! | `finish` | reason why it ended; blank without |
 //!
 //! The columns from `first_byte_ns` on are omitted if every row would be blank. Response time is
 //! `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics, use `all` or `one-in-N`;
@@ -34,10 +39,11 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::trace::TraceIds;
 
 use super::LineError;
+use super::sample_streams::{self, StreamReader};
 use crate::facts::OTHER_VALUE;
 use crate::limits::{LONGEST_NS, MAX_BYTES};
 use crate::wire::v1::SampleFacts;
-use crate::{HeaderPlace, HeaderRow, KeptHeaders};
+use crate::{HeaderPlace, HeaderRow, KeptHeaders, RequestStreams, StreamFacts};
 
 const ALL: &str = "all";
 const SLOWEST: &str = "slowest";
@@ -120,6 +126,7 @@ pub(super) fn write(
     samples: &Samples,
     ids: Option<TraceIds>,
     kept_headers: Option<&KeptHeaders>,
+    streams: Option<&StreamFacts>,
 ) -> io::Result<()> {
     let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
     let mut rows: Vec<(&str, &RequestRecord)> = samples.even().iter().map(|record| (even.as_str(), record)).collect();
@@ -130,15 +137,17 @@ pub(super) fn write(
     let has_value = |column: &&OptionalColumn| rows.iter().any(|(_, record)| (column.get)(record).is_some());
     let optional: Vec<&OptionalColumn> = OPTIONAL.iter().filter(has_value).collect();
     let trace_id = ids.map(|_| "trace_id");
-    let headers: Vec<String> = names_of_headers(kept_headers).collect();
     let names = HEADER.into_iter().chain(optional.iter().map(|column| column.name)).chain(trace_id);
-    csv.write_record(names.chain(headers.iter().map(String::as_str)))?;
+    names.map(str::to_owned).chain(names_of_headers(kept_headers)).try_for_each(|name| csv.write_field(name))?;
+    sample_streams::names(streams).try_for_each(|name| csv.write_field(name))?;
+    csv.write_record(None::<&[u8]>)?;
     for (kept, record) in rows {
         let values: Vec<Option<u64>> = optional.iter().map(|column| (column.get)(record)).collect();
         let trace_id: Vec<String> = ids.iter().map(|ids| ids.trace_id(record.index)).collect();
         let of_headers: Vec<&str> =
             kept_headers.iter().flat_map(|kept| values_of_headers(kept, record.index)).collect();
-        csv.serialize((SampleRow::new(kept, record), values, trace_id, of_headers))?;
+        let of_stream = sample_streams::columns(streams, record.index);
+        csv.serialize((SampleRow::new(kept, record), values, trace_id, of_headers, of_stream))?;
     }
     csv.flush()
 }
@@ -168,12 +177,12 @@ fn header_row(kept: &KeptHeaders, places: &[Option<usize>], line: &StringRecord,
     row
 }
 
-/// Reads the requests, and the values of `kept_headers` that their answers have.
+/// Reads the requests and their streams, and the values of `kept_headers` that their answers have.
 pub(super) fn read(
     input: impl Read,
     facts: &SampleFacts,
     mut kept_headers: Option<&mut KeptHeaders>,
-) -> Result<Samples, LineError> {
+) -> Result<(Samples, RequestStreams), LineError> {
     let mut csv = csv::Reader::from_reader(input);
     let headers = csv.headers().map_err(LineError::from_csv)?.clone();
     let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
@@ -182,6 +191,7 @@ pub(super) fn read(
         names_of_headers(kept_headers.as_deref()).map(|name| headers.iter().position(|other| other == name)).collect();
     let mut even = Vec::new();
     let mut slow = Vec::new();
+    let mut streams = StreamReader::default();
     let mut bytes_in = 0;
     let mut line = StringRecord::new();
     while csv.read_record(&mut line).map_err(LineError::from_csv)? {
@@ -200,13 +210,14 @@ pub(super) fn read(
             let row = header_row(kept, &places_of_headers, &line, record.index);
             kept.rows.push(row);
         }
+        streams.read(&line, &headers, &record)?;
         if row.kept == SLOWEST { slow.push(record) } else { even.push(record) }
     }
     if let Some(kept) = kept_headers {
         kept.rows.sort_by_key(HeaderRow::index);
     }
     let options = SamplesOptions { capacity: facts.capacity, slowest: facts.slowest };
-    Ok(Samples::from_parts(options, even, facts.one_in, &slow, facts.seen))
+    Ok((Samples::from_parts(options, even, facts.one_in, &slow, facts.seen), streams.finish()))
 }
 
 /// Checks that the times of a request, and the bytes up to it, are possible.
@@ -234,7 +245,7 @@ fn check_sizes(record: &RequestRecord, bytes_in: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn line_of(record: &StringRecord) -> u64 {
+pub(super) fn line_of(record: &StringRecord) -> u64 {
     record.position().map_or(0, csv::Position::line)
 }
 
@@ -334,14 +345,15 @@ mod tests {
             let options = SamplesOptions { capacity: 2, slowest: 0 };
             let samples = Samples::from_parts(options, records.clone(), 1, &[], 2);
             let mut written = Vec::new();
-            write(&mut written, &samples, ids, None).unwrap();
+            write(&mut written, &samples, ids, None, None).unwrap();
             let text = String::from_utf8(written.clone()).unwrap();
             assert!(text.lines().all(|line| line.split(',').count() == columns), "{text}");
             assert!(ids.is_none_or(|ids| text.ends_with(&format!(",{}\n", ids.trace_id(1)))), "{text}");
-            let read = read(written.as_slice(), &SampleFacts::from_samples(&samples), None).unwrap();
+            let (read, _) = read(written.as_slice(), &SampleFacts::from_samples(&samples), None).unwrap();
             assert_eq!(read.even(), records);
         }
     }
+
     #[test]
     fn values_of_headers_are_read_as_they_were_written() {
         let answer = |index| {
@@ -357,7 +369,7 @@ mod tests {
         let samples =
             Samples::from_parts(SamplesOptions { capacity: 3, slowest: 0 }, (0..3).map(answer).collect(), 1, &[], 3);
         let mut written = Vec::new();
-        write(&mut written, &samples, None, Some(&kept)).unwrap();
+        write(&mut written, &samples, None, Some(&kept), None).unwrap();
         let text = String::from_utf8_lossy(&written);
         assert!(
             text.lines().next().unwrap().ends_with(",bytes_in,header.x-cache") && text.ends_with(",(other)\n"),

@@ -66,6 +66,12 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
         whole.failed_answers.clear();
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
+    if let (Some(streams), Some(part)) = (&whole.stream, &part.stream)
+        && !streams.requests.can_merge(&part.requests)
+    {
+        let note = "the streams of single requests are known by run only: the whole has none";
+        add_note(&mut whole.notes, note.to_owned());
+    }
     whole.stream = merged(
         &mut whole.notes,
         (whole.stream.take(), part.stream.as_ref()),

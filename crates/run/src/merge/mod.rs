@@ -88,6 +88,7 @@ impl Merger {
             Some(whole) => {
                 whole.snapshot.merge(&part.snapshot);
                 add_facts(&mut whole.facts, part.facts);
+                keep_streams_of_samples(whole);
             }
         }
         Ok(())
@@ -116,6 +117,7 @@ impl Merger {
         if self.lacks_samples {
             let seen = whole.snapshot.samples.offered();
             whole.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], seen);
+            keep_streams_of_samples(&mut whole);
         }
         notes.into_iter().for_each(|note| add_note(&mut whole.facts.notes, note));
         match too_large(&whole.facts).filter(|_| self.added.len() > 1) {
@@ -197,6 +199,11 @@ impl Merger {
         }
         Ok(())
     }
+}
+
+fn keep_streams_of_samples(whole: &mut Run) {
+    let Run { facts, snapshot } = whole;
+    facts.stream.iter_mut().for_each(|streams| streams.requests.keep_only(&snapshot.samples));
 }
 
 fn bytes_of_samples(samples: &Samples) -> u128 {

@@ -3,19 +3,21 @@
 use truetail_model::record::RecorderOptions;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    DialectFile, Distribution, Findings, FinishCounts, LlmApi, LlmFacts, ObjectiveCounts, PromptFacts, Run, SloCounts,
-    StreamDetail, StreamFacts, StreamFindings, StreamKind, StreamTime, TokenCounts, UnmeasuredContent, folder, merge,
+    DialectFile, Distribution, Findings, FinishCounts, GapLists, LlmApi, LlmFacts, ObjectiveCounts, PromptFacts,
+    RequestStreams, Run, SloCounts, StreamDetail, StreamFacts, StreamFindings, StreamKind, StreamTime, TokenCounts,
+    UnmeasuredContent, folder, merge,
 };
 
 #[path = "../support/streams.rs"]
 mod made;
 
 use crate::support::{self, assert_refused, saved_with};
-use made::streams;
+use made::{request_streams, streams};
 
 pub fn run_with_streams() -> (Run, Findings) {
     let mut run = support::run(RecorderOptions::default(), &support::steady(2));
-    run.facts.stream = Some(streams(run.snapshot.tally.planned));
+    let requests = request_streams(&run.snapshot.samples, false);
+    run.facts.stream = Some(StreamFacts { requests, ..streams(run.snapshot.tally.planned) });
     let event_gap = Distribution { count: 3, ..Distribution::default() };
     let findings =
         Findings { stream: Some(StreamFindings { event_gap, ..StreamFindings::default() }), ..support::findings(&run) };
@@ -39,9 +41,11 @@ fn streams_come_back_as_they_were() {
 
 /// Turns the streams into answers of a language model: one token per event, and one complete answer uncounted.
 pub fn with_llm(mut run: Run) -> Run {
+    let requests = request_streams(&run.snapshot.samples, true);
     let streams = run.facts.stream.as_mut().unwrap();
     let planned = streams.tally.planned;
     let complete = streams.tally.complete;
+    streams.requests = requests;
     for (time, value, count) in [
         (StreamTime::FirstContent, 2_234_567, complete),
         (StreamTime::FirstContentCensored, 5_000_000_001, planned - complete - 1),
@@ -197,6 +201,57 @@ fn a_folder_without_what_is_drawn_has_the_rest() {
     let mut whole = saved;
     whole.merge(&loaded);
     assert_eq!(whole.detail, None, "half of it is not that of the whole");
+}
+
+#[test]
+fn streams_of_requests_that_no_run_has_are_refused() {
+    let (run, findings) = run_with_streams();
+    let dir = saved_with(&with_llm(run), &findings);
+    let path = dir.path().join(folder::SAMPLES);
+    let good = std::fs::read_to_string(&path).unwrap();
+    let names: Vec<&str> = good.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| names.iter().position(|other| *other == name).unwrap();
+    let many = vec!["1"; 4_097].join(" ");
+    for (column, value, why) in [
+        ("stream", "eaten", "unknown variant `eaten`"),
+        ("finish", "bored", "unknown variant `bored`"),
+        ("output_tokens", "-1", "line 4: field 27: invalid digit"),
+        ("first_event_ns", "0", "line 4: its stream has an event before the intended start"),
+        ("first_content_ns", "99999999999999999999", "number too large"),
+        ("last_event_ns", "9999999999999999999", "no run is longer"),
+        ("time_per_output_token_ns", "9999999999999999999", "longer than any run"),
+        ("gaps_ns", "5 x", "gaps_ns: invalid digit"),
+        ("gaps_ns", "9999999999999999999", "no run is longer"),
+        ("gaps_ns", "1 2 3 4 5 6", "gaps_ns lists 6 gaps, but its stream has 2"),
+        ("gaps_ns", &many, "more gaps than the 4096 of a stream"),
+    ] {
+        let mut lines: Vec<String> = good.lines().map(str::to_owned).collect();
+        let mut fields: Vec<&str> = lines[3].split(',').collect();
+        fields[place(column)] = value;
+        lines[3] = fields.join(",");
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let error = folder::load(dir.path()).map(drop).expect_err(column).to_string();
+        assert!(error.contains("samples.csv") && error.contains(why), "{column} = {value}: {error}");
+    }
+}
+
+#[test]
+fn streams_of_requests_are_merged_if_parts_have_different_requests() {
+    let (whole, _) = run_with_streams();
+    let whole = whole.facts.stream.unwrap();
+    let of = |rest: u64| {
+        let rows = whole.requests.all().iter().filter(|row| row.index % 2 == rest).copied().collect();
+        let mut lists = GapLists::default();
+        whole.requests.all().iter().filter(|row| row.index % 2 == rest).for_each(|row| {
+            lists.keep(row.index, whole.requests.gaps_of(row.index).unwrap());
+        });
+        StreamFacts { requests: RequestStreams::new(rows, lists), ..whole.clone() }
+    };
+    let mut sum = of(0);
+    sum.merge(&of(1));
+    assert_eq!(sum.requests, whole.requests);
+    sum.merge(&of(1));
+    assert!(sum.requests.is_empty(), "nothing tells whose streams they are");
 }
 
 #[test]

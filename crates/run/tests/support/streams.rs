@@ -1,9 +1,10 @@
 //! Example streams.
 
+use truetail_model::record::Samples;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{
-    EventMark, SampledStream, StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally,
-    StreamTime,
+    EventMark, FinishReason, GapLists, MAX_GAPS_OF_STREAM, RequestStream, RequestStreams, RequestTokens, SampledStream,
+    StreamDetail, StreamEnding, StreamFacts, StreamKind, StreamReading, StreamTally, StreamTime,
 };
 
 /// Returns the detail of streams, `complete` of them complete.
@@ -33,6 +34,37 @@ fn detail(complete: u64) -> StreamDetail {
     detail
 }
 
+/// Returns streams of the requests that are kept: one in five has no gap, and one has more than are kept.
+pub fn request_streams(samples: &Samples, is_of_llm: bool) -> RequestStreams {
+    let mut lists = GapLists::default();
+    let kept = samples.even().iter().chain(samples.slowest_left_out()).filter(|record| record.outcome.is_response());
+    let rows = kept.map(|record| {
+        let gaps = if record.index == 1 { 5_000 } else { record.index as u32 % 5 };
+        let listed = (gaps as usize).min(MAX_GAPS_OF_STREAM);
+        lists.keep(record.index, &vec![Nanos(1_000_003); listed]);
+        let of_event = RequestStream {
+            gaps,
+            first_event: Some(record.intended_start + Nanos(5)),
+            last_event: Some(record.end),
+            ..RequestStream::new(record.index, StreamEnding::InFlightAtEnd)
+        };
+        if !is_of_llm {
+            return of_event;
+        }
+        let count = |place: u64| (record.index % 4 != place).then_some(place as u32);
+        let tokens = RequestTokens { input: count(0), cached: count(1), output: count(2), reasoning: count(3) };
+        let reasons = [Some(FinishReason::ToolCalls), Some(FinishReason::Stop), None];
+        RequestStream {
+            finish: reasons[record.index as usize % 3],
+            first_content: of_event.first_event.filter(|_| gaps > 0),
+            time_per_output_token: (gaps > 1).then_some(Nanos(7)),
+            tokens,
+            ..of_event
+        }
+    });
+    RequestStreams::new(rows.collect(), lists)
+}
+
 /// Returns the streams of `planned` arrivals: two were cut after one event each, and three had no event.
 pub fn streams(planned: u64) -> StreamFacts {
     let complete = planned - 5;
@@ -51,6 +83,7 @@ pub fn streams(planned: u64) -> StreamFacts {
         stalls: 7,
         llm: None,
         times: Default::default(),
+        requests: Default::default(),
         detail: Some(detail(complete)),
     };
     for (time, value, count) in [

@@ -7,7 +7,7 @@ use truetail_model::service::{
 };
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel};
-use truetail_run::{Run, StreamFacts, StreamTime};
+use truetail_run::{RequestStream, Run, StreamFacts, StreamTime};
 use truetail_sim::{SimOptions, simulate, simulate_on};
 
 fn streaming(content: StreamContent, pace: StreamPace, faults: Vec<Fault>) -> Service {
@@ -28,6 +28,10 @@ fn books(run: &Run) -> &StreamFacts {
     let detail = streams.detail.as_ref().expect("what is drawn of them");
     let of = |time: StreamTime| streams.times.get(time).count();
     assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (of(StreamTime::EventGap), of(StreamTime::EventGapCensored)));
+    let gaps = |row: &RequestStream| streams.requests.gaps_of(row.index).expect("they are few").len() as u64;
+    assert_eq!(streams.requests.all().iter().map(gaps).sum::<u64>(), of(StreamTime::EventGap));
+    let begun = streams.requests.all().iter().filter(|row| row.first_event.is_some()).count() as u64;
+    assert_eq!(begun, of(StreamTime::FirstEvent));
     streams
 }
 

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use truetail_model::record::Cause;
+use truetail_model::record::{Cause, SamplesOptions};
 use truetail_run::{StreamTally, StreamTime};
 
 use super::*;
@@ -28,7 +28,7 @@ fn times_count_from_the_intended_start_and_ready_items_have_no_gap() {
         streams.record_item(arrival(index), Timestamp(origin + 450), true);
         streams.end(&end(index, origin + 451, ANSWER));
     }
-    let facts = streams.facts();
+    let facts = streams.facts(&Samples::new(SamplesOptions::NONE));
     assert_eq!(facts.tally, StreamTally { planned: 1, complete: 1, ..StreamTally::default() });
     assert_eq!((facts.events, facts.coalesced_gaps, facts.stalls, facts.bytes), (3, 1, 1, None));
     let only = |time: StreamTime| (facts.times.get(time).count(), facts.times.get(time).max());
@@ -46,7 +46,7 @@ fn a_generator_that_works_without_yielding_has_a_gap() {
         streams.record_item(arrival(0), Timestamp(at * SECOND / 10 + 1_000), false);
     }
     streams.end(&end(0, SECOND + 2_000, ANSWER));
-    let facts = streams.facts();
+    let facts = streams.facts(&Samples::new(SamplesOptions::NONE));
     assert_eq!((facts.events, facts.coalesced_gaps, facts.stalls), (4, 2, 1));
     assert_eq!(facts.times.get(StreamTime::EventGap).max(), Some(Nanos(SECOND / 2)));
     assert_eq!(facts.times.get(StreamTime::LastEvent).max(), Some(Nanos(SECOND)));
@@ -71,7 +71,7 @@ fn every_end_has_its_place() {
     // The run is over, so these are not counted.
     streams.record_item(arrival(5), Timestamp(9 * SECOND), true);
     streams.end(&end(5, 9 * SECOND, ANSWER));
-    let facts = streams.facts();
+    let facts = streams.facts(&Samples::new(SamplesOptions::NONE));
     let expected = StreamTally {
         planned: 8,
         complete: 2,
@@ -115,7 +115,7 @@ proptest! {
             let outcome = [ANSWER, Outcome::Malformed(Cause::Raised), Outcome::TimedOut, Outcome::InFlightAtEnd];
             streams.end(&end(index, at.0 + 1, outcome[usize::from(*how)]));
         }
-        let facts = streams.facts();
+        let facts = streams.facts(&Samples::new(SamplesOptions::NONE));
         prop_assert_eq!(facts.events, items);
         prop_assert_eq!(facts.imbalance(measured), None);
     }

@@ -34,6 +34,7 @@ fn answer(events: &[(u64, &str)], slo: &[&str], is_complete: bool) -> StreamResu
     }
     let end = Timestamp(events.last().map_or(9, |(at, _)| *at) * MS);
     let ended = AnswerEnd {
+        index: 0,
         row: 0,
         outcome: if is_complete { Outcome::response(200) } else { Outcome::TimedOut },
         head: Head::OfStream,

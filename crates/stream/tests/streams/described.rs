@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use truetail_run::{FinishCounts, LlmApi, StreamFacts};
+use truetail_run::{FinishCounts, LlmApi, RequestStreams, StreamFacts};
 use truetail_stream::{DescribedDialect, LlmOptions, StreamOptions};
 
 use crate::dialects::{Script, api_rows, facts, rows_of_content, rows_of_ends, rows_of_tokens};
@@ -35,6 +35,8 @@ fn difference(api: LlmApi, script: &Script) -> Option<String> {
             .into_iter()
             .flat_map(|facts| &mut facts.llm)
             .for_each(|llm| llm.finish = FinishCounts::default());
+        // Each reading has compared its single answer with its books.
+        [&mut known, &mut read].into_iter().for_each(|facts| facts.requests = RequestStreams::default());
     }
     (known != read).then(|| format!("known {:?} {:?}\nread {:?} {:?}", known.tally, known.llm, read.tally, read.llm))
 }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use truetail_engine::{AnswerHead, EndedRequest, FieldList, RequestId};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::Outcome;
-use truetail_model::time::Timestamp;
-use truetail_run::{LlmApi, StreamEnding, StreamFacts, StreamTime};
+use truetail_model::record::{Outcome, RequestRecord, Samples, SamplesOptions};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{FinishCounts, LlmApi, StreamEnding, StreamFacts, StreamTime};
 use truetail_stream::{LlmOptions, StreamOptions, StreamRun};
 
 use crate::MS;
@@ -62,9 +62,43 @@ pub(crate) fn facts_of_run(script: &Script, run: StreamRun, content_type: &str, 
     let outcome = Outcome::response(200);
     observer.end(0, EndedRequest { arrival, id, outcome, start: Timestamp::ZERO, end });
     observer.finish(end);
-    let facts = run.facts();
+    let record = RequestRecord::new(arrival, Timestamp::ZERO, end, outcome);
+    let options = SamplesOptions { capacity: 1, slowest: 0 };
+    let facts = run.facts(&Samples::from_parts(options, vec![record], 1, &[], 1));
     assert_eq!(facts.imbalance(1), None, "{facts:?}");
+    check_row(&facts);
     facts
+}
+
+/// Checks that the row of the only answer says the same as the books.
+fn check_row(facts: &StreamFacts) {
+    let of = |time: StreamTime| facts.times.get(time);
+    let row = facts.requests.of(0).expect("a run keeps the streams of its requests");
+    let since_start = |at: Option<Timestamp>| at.map(|at| Nanos(at.0));
+    assert_eq!(since_start(row.first_event), of(StreamTime::FirstEvent).max());
+    let is_of_llm = facts.llm.is_some();
+    if is_of_llm {
+        assert_eq!(since_start(row.first_content), of(StreamTime::FirstContent).max());
+        assert_eq!(row.time_per_output_token, of(StreamTime::TimePerOutputToken).max());
+    }
+    let gap = of(if is_of_llm { StreamTime::ContentGap } else { StreamTime::EventGap });
+    let gaps = facts.requests.gaps_of(0).expect("they are few");
+    assert_eq!((u64::from(row.gaps), gaps.len() as u64), (gap.count(), gap.count()));
+    assert_eq!(gaps.iter().map(|gap| u128::from(gap.0)).sum::<u128>(), gap.sum_ns());
+    assert_eq!((gaps.iter().min(), gaps.iter().max()), (gap.min().as_ref(), gap.max().as_ref()));
+    let Some(llm) = &facts.llm else { return };
+    let counted = llm.tokens.counted == 1;
+    assert_eq!(u64::from(row.tokens.output.unwrap_or(0)), llm.tokens.output);
+    assert_eq!(u64::from(row.tokens.input.unwrap_or(0)), llm.tokens.input);
+    assert_eq!(u64::from(row.tokens.cached.unwrap_or(0)), llm.tokens.cached_input);
+    assert_eq!(u64::from(row.tokens.reasoning.unwrap_or(0)), llm.tokens.reasoning);
+    assert_eq!(row.tokens.input.is_some(), counted && llm.tokens.without_input == 0);
+    assert_eq!(row.tokens.cached.is_some(), llm.tokens.with_cached == 1);
+    if facts.tally.complete == 1 {
+        let mut finish = FinishCounts::default();
+        finish.count(row.finish);
+        assert_eq!(finish, llm.finish);
+    }
 }
 
 pub(crate) fn shown(facts: &StreamFacts) -> Shown {

@@ -147,7 +147,8 @@ fn another_observer_sees_the_same_answers() {
     let other = std::sync::Arc::clone(&bytes);
     let counting = ObserverFactory::new(move || Box::new(Bytes(std::sync::Arc::clone(&other))));
     plan.observer = Some(streams.observer_factory().and(counting));
-    truetail_engine::run(&plan, &truetail_engine::Control::new()).unwrap();
-    assert_eq!(streams.facts().bytes, Some(bytes.load(std::sync::atomic::Ordering::Relaxed)));
-    assert_eq!(streams.facts().events, 20);
+    let output = truetail_engine::run(&plan, &truetail_engine::Control::new()).unwrap();
+    let facts = streams.facts(&output.snapshot.samples);
+    assert_eq!(facts.bytes, Some(bytes.load(std::sync::atomic::Ordering::Relaxed)));
+    assert_eq!(facts.events, 20);
 }

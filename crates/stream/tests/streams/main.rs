@@ -51,7 +51,7 @@ fn run(mut plan: Plan, options: StreamOptions) -> (RunOutput, StreamFacts) {
     plan.observer = Some(streams.observer_factory());
     let output = truetail_engine::run(&plan, &Control::new()).unwrap();
     output.snapshot.tally.check().unwrap();
-    let facts = streams.facts();
+    let facts = streams.facts(&output.snapshot.samples);
     assert_eq!(facts.imbalance(output.snapshot.tally.planned), None, "{facts:?}");
     (output, facts)
 }

@@ -21,6 +21,7 @@ fn of_streams(mut run: Run, failed: u64) -> Run {
         stalls: 0,
         llm: None,
         times,
+        requests: Default::default(),
         detail: None,
     });
     run

@@ -159,7 +159,7 @@ impl<'a> EngineProbe<'a> {
         let run = measured.into_checked_run(plan, control);
         let mut run = run.map_err(|error| ProbeError::Failed(error.to_string()))?;
         run.facts.command = Some(self.asked.command_of(plan));
-        run.facts.stream = self.asked.streams.as_ref().map(StreamRun::facts);
+        run.facts.stream = self.asked.streams.as_ref().map(|streams| streams.facts(&run.snapshot.samples));
         self.use_rows(&mut run);
         Ok(run)
     }

@@ -1,12 +1,14 @@
+//! Items of the requests that a run keeps.
+
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashSet};
 
-use truetail_model::record::{EvenPart, OfRequest, Samples, SamplesOptions};
-use truetail_model::time::Nanos;
+use super::{EvenPart, OfRequest, Samples, SamplesOptions};
+use crate::time::Nanos;
 
 /// Items of single answers, as a run keeps its requests: the even part, and the slowest of the others.
 #[derive(Clone, Debug)]
-pub(crate) struct KeptAnswers<T> {
+pub struct KeptAnswers<T> {
     even: EvenPart<TimedItem<T>>,
     slowest: SlowestItems<T>,
 }
@@ -65,12 +67,12 @@ impl<T: OfRequest> SlowestItems<T> {
 
 impl<T: OfRequest> KeptAnswers<T> {
     /// Creates an empty part with room for as many answers as a run keeps.
-    pub(crate) fn with_room() -> KeptAnswers<T> {
+    pub fn with_room() -> KeptAnswers<T> {
         KeptAnswers::new(SamplesOptions::default())
     }
 
     /// Creates a part that is never added to.
-    pub(crate) fn empty() -> KeptAnswers<T> {
+    pub fn empty() -> KeptAnswers<T> {
         KeptAnswers::new(SamplesOptions::NONE)
     }
 
@@ -80,13 +82,14 @@ impl<T: OfRequest> KeptAnswers<T> {
         KeptAnswers { even: EvenPart::new(options.capacity), slowest }
     }
 
-    pub(crate) fn keep(&mut self, item: &T, response_time: Nanos) {
+    /// Offers the item of an answer with this response time.
+    pub fn keep(&mut self, item: &T, response_time: Nanos) {
         let timed = TimedItem { item: *item, response_time };
         self.even.offer(&timed, |left_out| self.slowest.offer(left_out));
     }
 
     /// Changes each item. The indices must stay.
-    pub(crate) fn change_each(&mut self, change: impl Fn(&T) -> T) {
+    pub fn change_each(&mut self, change: impl Fn(&T) -> T) {
         let changed = |timed: &TimedItem<T>| TimedItem { item: change(&timed.item), ..*timed };
         self.even.change_each(|timed| *timed = changed(timed));
         let items = std::mem::take(&mut self.slowest.fastest_first);
@@ -94,13 +97,13 @@ impl<T: OfRequest> KeptAnswers<T> {
     }
 
     /// Adds the answers of another worker.
-    pub(crate) fn merge(&mut self, other: KeptAnswers<T>) {
+    pub fn merge(&mut self, other: KeptAnswers<T>) {
         other.slowest.fastest_first.iter().for_each(|Reverse(timed)| self.slowest.offer(timed));
         self.even.merge(&other.even, |left_out| self.slowest.offer(left_out));
     }
 
     /// Returns the items of the requests in `samples`, by index.
-    pub(crate) fn of_samples(&self, samples: &Samples) -> Vec<T> {
+    pub fn of_samples(&self, samples: &Samples) -> Vec<T> {
         let kept: HashSet<u64> =
             samples.even().iter().chain(samples.slowest_left_out()).map(|record| record.index).collect();
         let slowest = self.slowest.fastest_first.iter().map(|Reverse(timed)| timed);
@@ -114,12 +117,11 @@ impl<T: OfRequest> KeptAnswers<T> {
 
 #[cfg(test)]
 mod tests {
-    use truetail_model::arrival::Arrival;
-    use truetail_model::random::mix64;
-    use truetail_model::record::{Outcome, RequestRecord};
-    use truetail_model::time::Timestamp;
-
+    use super::super::{Outcome, RequestRecord};
     use super::*;
+    use crate::arrival::Arrival;
+    use crate::random::mix64;
+    use crate::time::Timestamp;
 
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct Item(u64);
