@@ -63,6 +63,7 @@ mod table;
 mod tables_csv;
 pub mod text;
 mod vllm;
+mod vllm_lists;
 pub mod words;
 
 pub use audit::{

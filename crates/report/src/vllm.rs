@@ -1,6 +1,9 @@
 //! A run of a language model under the names of `vllm bench serve --save-result`, for scripts that read its files.
-//! Figures that are not known are left out.
+//! Figures and lists that are not known are left out.
 
+use std::collections::BTreeMap;
+
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use truetail_analysis::figures::quantile_name;
 use truetail_analysis::planned_streams_per_second;
@@ -9,6 +12,7 @@ use truetail_run::{Distribution, Findings, LlmApi, LlmFacts, LlmFindings, Run, S
 
 use crate::hgrm::spread;
 use crate::json::pretty_json;
+use crate::vllm_lists::lists;
 
 const MS: f64 = 1e6;
 
@@ -29,7 +33,11 @@ pub fn vllm_json(run: &Run, findings: &Findings) -> Option<String> {
     for (name, times, values) in distributions(streams, llm, findings, found) {
         figures(times, values).into_iter().for_each(|(figure, ms)| put(&format!("{figure}_{name}_ms"), ms.into()));
     }
-    Some(pretty_json(&document))
+    lists(run, streams).into_iter().for_each(|(name, list)| put(name, list));
+    // A line for each figure, and one for each list.
+    let lines: BTreeMap<String, Option<Box<RawValue>>> =
+        document.into_iter().map(|(name, value)| (name, to_raw_value(&value).ok())).collect();
+    Some(pretty_json(&lines))
 }
 
 fn backend(api: LlmApi) -> &'static str {

@@ -8,7 +8,7 @@ use truetail_model::time::Timestamp;
 use crate::answer_queue::AnswerQueue;
 use crate::close_reason::CloseReason;
 use crate::exchange::ServerExchange;
-use crate::http::{Body, Refusal, RequestHead, Route, may_contain_head, parse_head};
+use crate::http::{Body, Refusal, RequestHead, may_contain_head, parse_head};
 use crate::messages::{MessageConnection, Upgrade};
 use crate::response_form::ResponseForm;
 use crate::shared_state::SharedState;
@@ -211,7 +211,7 @@ impl Http1Connection {
         }
         let mut exchange = shared.begin(head.route, head.path, now, form);
         exchange.request_read = head.body.is_over();
-        let kept = matches!(head.route, Route::Model(_)).then(Vec::new);
+        let kept = head.route.reads_body().then(Vec::new);
         self.reading = ReadState::Body { body: head.body, is_last: !head.keep_alive, kept };
         self.answers.push(shared, exchange);
         head.length

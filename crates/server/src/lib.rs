@@ -28,8 +28,9 @@
 //! The body of a request to a model states the length of the answer (`max_tokens`); without a body, the answer is a
 //! stream. The request joins the batch, if the service has one, when its body has been read.
 //!
-//! On every path, a request with the header `truetail-preflight` counts as a health check. The fault clock starts at
-//! the first request that is not a health check; that request arrives at 0.
+//! On every path, a request with the header `truetail-preflight` counts as a health check. A model answers it as it
+//! would answer the request, but at once and with few tokens. The fault clock starts at the first request that is not a
+//! health check; that request arrives at 0.
 //!
 //! A `GET` with `Upgrade: websocket` opens a channel on any path: the service answers each message with the same
 //! message. With [`ServerOptions::framing`], connections are channels on TCP. An error with a status is the text

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use truetail_model::service::{
     Action, BatchEvent, ReplyOrder, RouteId, Service, StreamDescription, StreamFormat, StreamPace, StreamTiming,
+    StreamWrite,
 };
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
@@ -19,6 +20,9 @@ use crate::stream::{ModelRequest, PendingStream, StreamAnswer, StreamKey, Stream
 use crate::timers::Timers;
 use crate::truth::ServerTruth;
 use crate::truth_recorder::TruthRecorder;
+
+/// Limit on the tokens that a health check of a model may ask for.
+const MAX_PREFLIGHT_TOKENS: u64 = 16;
 
 #[derive(Debug)]
 pub(crate) struct SharedState {
@@ -66,6 +70,7 @@ impl SharedState {
             Route::Service | Route::AboutModel | Route::AboutSglang => self.admit(path, now, form),
             Route::Stream(own) => self.admit_stream(now, form, StreamFormat::Plain, Some(own)),
             Route::Model(format) => self.admit_stream(now, form, format, None),
+            Route::ModelPreflight(format) => self.model_preflight(now, form, format),
             Route::Health => self.health_check(now, form),
             Route::Refused(refusal) => self.bare(refusal.status(), now, form),
             Route::StartClock => {
@@ -127,9 +132,8 @@ impl SharedState {
         let mut exchange = self.exchange(now, form, &admission);
         if admission.plan.action.is_good() {
             let description = own.or(self.fault_clock.service().stream).unwrap_or_default();
-            let plan = admission.plan;
-            let origin = admission.origin;
-            exchange.pending = Some(Box::new(PendingStream { plan, origin, format, description, form }));
+            let plan = Some((admission.plan, admission.origin));
+            exchange.pending = Some(Box::new(PendingStream { plan, format, description, form }));
         }
         exchange
     }
@@ -143,14 +147,17 @@ impl SharedState {
     pub(crate) fn begin_stream(&mut self, exchange: &mut ServerExchange, body: &[u8], token: u64) {
         let Some(pending) = exchange.pending.take() else { return };
         let now = self.now();
-        let Some(asked) = ModelRequest::parse_for(pending.format, body) else {
+        let Some(mut asked) = ModelRequest::parse_for(pending.format, body) else {
             let status = Refusal::Malformed.status();
             let form = pending.form;
             let response = self.responses.bare(status, form.keep_alive);
             return exchange.refuse(response, self.responses.length(response, form.is_head), status, now);
         };
+        if pending.plan.is_none() {
+            asked.tokens = asked.tokens.map(|tokens| tokens.min(MAX_PREFLIGHT_TOKENS));
+        }
         let created = self.clock.rebased(now).origin_unix_ns() / 1_000_000_000;
-        self.streams += 1;
+        self.streams += u64::from(pending.plan.is_some());
         let text = StreamText::new(pending.description.content, pending.format, &asked, self.streams, created);
         let key = StreamKey { token, number: self.streams };
         let mut answer = StreamAnswer::new(key.number, text, pending.form, asked.streams, exchange.due);
@@ -165,7 +172,14 @@ impl SharedState {
     /// Adds the known events of a stream that is ready at `ready`, or lets it join the batch.
     fn fill(&mut self, answer: &mut StreamAnswer, pending: &PendingStream, key: StreamKey, ready: Timestamp) {
         let outline = answer.outline();
-        let mut plan = pending.plan;
+        let Some((mut plan, origin)) = pending.plan else {
+            let ends = !outline.is_cut;
+            answer.add(
+                &StreamWrite { at: ready, first: 0, content: outline.content, ends, is_stalled: false },
+                Nanos::ZERO,
+            );
+            return answer.finish(ready);
+        };
         let timing = match pending.description.pace {
             StreamPace::Independent(timing) => timing,
             StreamPace::Batched(_) if outline.content > 0 => {
@@ -174,7 +188,7 @@ impl SharedState {
             // The batch has no work for a stream without content.
             StreamPace::Batched(_) => StreamTiming::default(),
         };
-        let writes = self.fault_clock.stream_writes(&mut plan, pending.origin, &timing, &outline);
+        let writes = self.fault_clock.stream_writes(&mut plan, origin, &timing, &outline);
         writes.iter().for_each(|write| answer.add(write, timing.trickle));
         answer.finish(writes.last().map_or(ready, |last| last.at));
         answer.faults = plan.faults;
@@ -195,6 +209,15 @@ impl SharedState {
         let due = now + self.fault_clock.service().baseline;
         let response = self.responses.service(200, form.keep_alive);
         self.count_control(ServerExchange::new_unrecorded(&self.responses, response, form, due))
+    }
+
+    /// Answers a health check that arrives at `now` as the model would: so its client sees what answers are like. All
+    /// of it leaves at once, and no more than its first [`MAX_PREFLIGHT_TOKENS`].
+    fn model_preflight(&mut self, now: Timestamp, form: ResponseForm, format: StreamFormat) -> ServerExchange {
+        let mut exchange = self.health_check(now, form);
+        let description = self.fault_clock.service().stream.unwrap_or_default();
+        exchange.pending = Some(Box::new(PendingStream { plan: None, format, description, form }));
+        exchange
     }
 
     /// Creates an answer of the server itself, which leaves at once.

@@ -48,6 +48,7 @@ mod llm;
 mod llm_dialects;
 mod llm_files;
 mod llm_prompts;
+mod llm_rows;
 mod llm_truth;
 mod llm_turns;
 mod llm_whole;

@@ -25,6 +25,8 @@ pub(crate) enum Route {
     Stream(StreamDescription),
     /// The service, with the answer of a language model in this format.
     Model(StreamFormat),
+    /// A health check in the form of a request to a model: its answer has this format.
+    ModelPreflight(StreamFormat),
     /// Preliminary questions of clients of models: a health check if the service's answers are streams, else the
     /// service.
     AboutModel,
@@ -97,7 +99,10 @@ pub(crate) fn route(method: &str, target: &str, preflight: bool, page: RequestOr
         "/clock" if method == "POST" => Route::StartClock,
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
-        _ if preflight => Route::Health,
+        path if preflight => match StreamFormat::for_path(path) {
+            StreamFormat::Plain => Route::Health,
+            format => Route::ModelPreflight(format),
+        },
         SGLANG_PATH => Route::AboutSglang,
         path if ABOUT_MODEL_PATHS.contains(&path) => Route::AboutModel,
         "/stream" => parse_query(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
@@ -105,6 +110,13 @@ pub(crate) fn route(method: &str, target: &str, preflight: bool, page: RequestOr
             StreamFormat::Plain => Route::Service,
             format => Route::Model(format),
         },
+    }
+}
+
+impl Route {
+    /// Returns true if the body of the request decides about its answer.
+    pub(crate) fn reads_body(self) -> bool {
+        matches!(self, Route::Model(_) | Route::ModelPreflight(_))
     }
 }
 

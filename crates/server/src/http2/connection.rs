@@ -239,7 +239,7 @@ impl Http2Connection {
         self.begun += 1;
         let is_call = call::is_call(head.headers.get(http::header::CONTENT_TYPE)) && reaches_service(route);
         let is_whole = exchange.request_read;
-        let keeps = is_call || matches!(route, Route::Model(_));
+        let keeps = is_call || route.reads_body();
         let mut stream = StreamExchange::new(exchange, body, keeps, respond);
         stream.is_call = is_call;
         self.streams.insert(id, stream);

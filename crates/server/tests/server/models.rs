@@ -214,3 +214,24 @@ fn the_log_of_events_has_a_row_an_event() {
     let kinds: Vec<_> = stream.kinds.iter().map(|kind| kind.name()).collect();
     assert_eq!(kinds, ["role", "content", "content", "content", "finish", "done"]);
 }
+
+#[test]
+fn a_preflight_gets_an_answer_of_the_model_that_reaches_no_service() {
+    let dead = Fault::Stall { at: Timestamp::ZERO, length: ms(600_000), gate: Gate::Arrivals };
+    let server = start(batched(8, vec![dead]));
+    let preflight = |path: &str, body: &str| {
+        format!("POST {path} HTTP/1.0\r\ntruetail-preflight: 1\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    };
+    let asked = r#"{"prompt":"a b c","max_tokens":1000000000,"stream":true,"stream_options":{"include_usage":true}}"#;
+    let stream = body(&server, &preflight("/v1/completions", asked));
+    assert_eq!(stream.matches("\"text\":\" ").count(), 16, "{stream}");
+    assert!(stream.contains("\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":16"), "{stream}");
+    assert!(stream.ends_with("data: [DONE]\n\n"), "{stream}");
+    let whole = body(&server, &preflight("/v1/chat/completions", r#"{"max_tokens":2}"#));
+    assert!(whole.contains(r#""message":{"role":"assistant","content":" 0 1"}"#), "{whole}");
+    let embedding = body(&server, &preflight("/v1/embeddings", r#"{"input":"a b"}"#));
+    assert!(embedding.contains(r#""usage":{"prompt_tokens":2,"total_tokens":2}"#), "{embedding}");
+    assert!(body(&server, &preflight("/api", "")).starts_with("ok"), "another path has no model");
+    let truth = server.stop();
+    assert_eq!((truth.totals.control, truth.rows.len(), truth.streams.len()), (4, 0, 0));
+}
