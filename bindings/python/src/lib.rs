@@ -38,7 +38,9 @@ mod saved;
 mod server;
 mod simulate;
 mod spelling;
+mod stream_columns;
 mod streams;
+mod text_column;
 mod verdict;
 mod watched;
 

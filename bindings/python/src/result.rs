@@ -293,16 +293,17 @@ impl RunResult {
     }
 
     /// Single arrivals by intended start, as a structured array: all if they fit, otherwise one in `one_in`.
-    /// `slowest=True` adds arrivals that were kept only because they are slow.
+    /// `slowest=True` adds arrivals that were kept only because they are slow. A run of streams also has the columns of
+    /// samples.csv about them, NaN or "" if unknown.
     #[pyo3(signature = (*, slowest = false))]
     fn to_numpy<'py>(&self, py: Python<'py>, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
-        samples::to_numpy(py, &self.run.snapshot.samples, slowest)
+        samples::to_numpy(py, &self.run, slowest)
     }
 
-    /// The arrivals of `to_numpy`, as a data frame.
+    /// The arrivals of `to_numpy`, as a data frame. Of streams, `gaps_ns` has the lists of gaps, None if not kept.
     #[pyo3(signature = (*, slowest = false))]
     fn to_pandas<'py>(&self, py: Python<'py>, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
-        samples::to_pandas(py, &self.run.snapshot.samples, slowest)
+        samples::to_pandas(py, &self.run, slowest)
     }
 
     /// The content of `run.json`.

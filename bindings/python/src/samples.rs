@@ -3,7 +3,11 @@
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
-use truetail_model::record::{RequestRecord, Samples};
+use truetail_model::record::RequestRecord;
+use truetail_run::{Run, StreamFacts};
+
+use crate::stream_columns;
+use crate::text_column::{TEXT, write_text};
 
 /// Name and type of each column, in the order of [`write()`].
 const COLUMNS: [(&str, &str); 14] = [
@@ -21,27 +25,38 @@ const COLUMNS: [(&str, &str); 14] = [
     // NaN is no status.
     ("status", "=f8"),
     ("only_slow", "?"),
-    ("outcome", "=U16"),
+    ("outcome", TEXT),
 ];
-/// Length of the longest outcome name, in characters.
-const OUTCOME_CHARS: usize = 16;
 
 /// Returns the samples by intended start. `slowest` adds arrivals that were kept only because they are slow.
-pub(crate) fn to_numpy<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_numpy<'py>(py: Python<'py>, run: &Run, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
     let numpy = import(py, "numpy")?;
-    let bytes = PyByteArray::new(py, &py.detach(|| rows(samples, slowest)));
-    numpy.call_method1("frombuffer", (bytes, COLUMNS.to_vec()))
+    let bytes = PyByteArray::new(py, &py.detach(|| rows(run, slowest)));
+    let columns = COLUMNS.into_iter().chain(streams(run).into_iter().flat_map(stream_columns::columns));
+    numpy.call_method1("frombuffer", (bytes, columns.collect::<Vec<_>>()))
+}
+
+/// Returns the streams, if the run keeps streams of single requests.
+fn streams(run: &Run) -> Option<&StreamFacts> {
+    run.facts.stream.as_ref().filter(|streams| !streams.requests.is_empty())
 }
 
 /// Returns the samples of [`to_numpy`] as a data frame.
-pub(crate) fn to_pandas<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_pandas<'py>(py: Python<'py>, run: &Run, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
     let pandas = import(py, "pandas")?;
-    let frame = pandas.getattr("DataFrame")?.call1((to_numpy(py, samples, slowest)?,))?;
-    let outcome = frame.get_item("outcome")?.call_method1("astype", ("category",))?;
-    frame.set_item("outcome", outcome)?;
+    let frame = pandas.getattr("DataFrame")?.call1((to_numpy(py, run, slowest)?,))?;
+    let streams = streams(run);
     // The type of pandas for integers that may be missing.
-    let status = frame.get_item("status")?.call_method1("astype", ("Int64",))?;
-    frame.set_item("status", status)?;
+    let integers = streams.into_iter().flat_map(stream_columns::number_names).chain(["status"]);
+    let categories = streams.into_iter().flat_map(stream_columns::text_names).chain(["outcome"]);
+    let typed = integers.map(|name| (name, "Int64")).chain(categories.map(|name| (name, "category")));
+    for (name, type_name) in typed {
+        frame.set_item(name, frame.get_item(name)?.call_method1("astype", (type_name,))?)?;
+    }
+    if let Some(streams) = streams {
+        let gaps = stream_columns::gaps(streams, &frame.get_item("index")?)?;
+        frame.set_item("gaps_ns", gaps)?;
+    }
     Ok(frame)
 }
 
@@ -55,12 +70,17 @@ fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
     })
 }
 
-fn rows(samples: &Samples, slowest: bool) -> Vec<u8> {
+fn rows(run: &Run, slowest: bool) -> Vec<u8> {
+    let samples = &run.snapshot.samples;
+    let streams = streams(run);
     let slow = samples.slowest_left_out().filter(|_| slowest).map(|record| (record, true));
     let mut records: Vec<_> = samples.even().iter().map(|record| (record, false)).chain(slow).collect();
     records.sort_unstable_by_key(|(record, _)| (record.intended_start, record.index));
     let mut bytes = Vec::new();
-    records.into_iter().for_each(|(record, only_slow)| write(&mut bytes, record, only_slow));
+    for (record, only_slow) in records {
+        write(&mut bytes, record, only_slow);
+        streams.into_iter().for_each(|streams| stream_columns::write(&mut bytes, streams, record.index));
+    }
     bytes
 }
 
@@ -82,6 +102,5 @@ fn write(bytes: &mut Vec<u8>, record: &RequestRecord, only_slow: bool) {
     let status = record.outcome.status().map_or(f64::NAN, f64::from);
     bytes.extend(status.to_ne_bytes());
     bytes.push(u8::from(only_slow));
-    let letters = record.outcome.name().chars().map(u32::from).chain(std::iter::repeat(0));
-    letters.take(OUTCOME_CHARS).for_each(|letter| bytes.extend(letter.to_ne_bytes()));
+    write_text(bytes, record.outcome.name());
 }

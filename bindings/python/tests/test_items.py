@@ -46,6 +46,10 @@ def test_items_are_timed_from_the_intended_start_and_gaps_between_them() -> None
     # What comes last is the end of the call.
     assert times["last_event_time"]["max_ns"] <= result.hist().high_ns[-1]
     assert result.quantile_ns(1, "first-event") == times["first_event_time"]["max_ns"]
+    frame = result.to_pandas()
+    first = frame["first_event_ns"] - frame["intended_start_ns"]
+    assert (first.min(), first.max()) == (times["first_event_time"]["min_ns"], times["first_event_time"]["max_ns"])
+    assert [len(gaps) for gaps in frame["gaps_ns"]] == [2] * 40 and "output_tokens" not in frame
     assert "first event" in result.table() and "160 items" in result.table()
 
 

@@ -1,8 +1,10 @@
 """``truetail.run`` reads answers as streams, and as those of language models."""
 
 import socket
+from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 import truetail
@@ -68,6 +70,27 @@ def test_a_language_model_is_asked_for_a_stream_and_its_tokens() -> None:
         assert result.quantile_ns(0.5, name) == value_at(streams[in_run_json], 0.5)  # type: ignore[arg-type]
         assert sum(result.hist(name).count) == streams[in_run_json]["count"]  # type: ignore[arg-type]
     assert result.quantile_ns(0.5, "first_content_service_time") == value_at(streams["first_content_service_time"], 0.5)
+
+
+def test_each_answer_has_its_row(tmp_path: Path) -> None:
+    with truetail.serve("06-model-that-stalls") as server:
+        result = truetail.run(url(server, "/v1/completions"), **LOAD, llm="openai-completions", data=BODY)
+    streams = result.streams
+    assert streams is not None
+    samples = result.to_numpy()
+    ttft = samples["first_content_ns"] - samples["intended_start_ns"]
+    assert (ttft.min(), ttft.max()) == tuple(streams["first_content_time"][end] for end in ("min_ns", "max_ns"))
+    assert samples["output_tokens"].sum() == streams["tokens"] and numpy.isnan(samples["cached_tokens"]).all()
+    assert set(samples["stream"]) == {"complete"} and set(samples["finish"]) == {"length"}
+    frame = result.to_pandas()
+    assert frame["output_tokens"].dtype == "Int64" and frame["cached_tokens"].isna().all()
+    assert list(frame["finish"].cat.categories) == ["length"]
+    gaps = [gap for gaps in frame["gaps_ns"] for gap in gaps]
+    assert len(gaps) == frame["gaps"].sum() == streams["content_gap"]["count"]
+    assert (min(gaps), max(gaps)) == tuple(streams["content_gap"][end] for end in ("min_ns", "max_ns"))
+    result.save(tmp_path / "run")
+    loaded = truetail.load(tmp_path / "run")
+    assert loaded.to_numpy().tobytes() == samples.tobytes() and list(loaded.to_pandas()["gaps_ns"]) == list(frame["gaps_ns"])
 
 
 def test_embeddings_come_whole() -> None:

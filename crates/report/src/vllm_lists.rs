@@ -8,8 +8,8 @@ use truetail_run::{RequestStream, Run, StreamEnding, StreamFacts};
 /// One request: its record and its stream, `None` if it was never issued.
 type Row<'a> = (&'a RequestRecord, Option<&'a RequestStream>);
 
-/// Returns the lists with their names. There are none unless the run kept every request. A list is left out if a
-/// complete answer lacks its value. Requests with an error have null.
+/// Returns the lists with their names. They are empty unless the run kept every request. A list is left out if
+/// a complete answer lacks its value. Requests with an error have null.
 pub(crate) fn lists(run: &Run, streams: &StreamFacts) -> Vec<(&'static str, Value)> {
     let Some(rows) = rows(run, streams) else { return Vec::new() };
     let seconds = |time: Nanos| Value::from(time.as_secs_f64());

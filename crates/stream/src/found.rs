@@ -5,7 +5,7 @@ use truetail_run::{
     StreamRows, StreamTally, StreamTime, StreamTimes,
 };
 
-use crate::open_gaps::OpenGaps;
+use crate::open_gaps::GapRecorder;
 use crate::options::StreamOptions;
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
@@ -30,9 +30,7 @@ pub(crate) struct StreamResults {
     /// Data for charts.
     pub(crate) detail: StreamDetail,
     /// Gaps of the stream under way.
-    pub(crate) gaps: OpenGaps,
-    /// The time that is a gap in it, if gaps of single requests are kept.
-    gap: Option<StreamTime>,
+    pub(crate) gaps: GapRecorder,
     times: [Histogram; StreamTime::ALL.len()],
     /// `None` if nobody looks at them.
     by_start: Option<ByStart>,
@@ -69,8 +67,7 @@ impl StreamResults {
                 ..LlmFacts::new(llm.api, objectives(&llm.slo))
             }),
             detail: StreamDetail { gaps: GapMap::with_room(), ..StreamDetail::default() },
-            gaps: OpenGaps::default(),
-            gap: gap_of(options),
+            gaps: GapRecorder::new(options),
             times: StreamTime::ALL.map(room),
             by_start: None,
         }
@@ -92,9 +89,7 @@ impl StreamResults {
     #[inline]
     pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
         self.times[time as usize].record(value);
-        if self.gap == Some(time) {
-            self.gaps.add(value);
-        }
+        self.gaps.record(time, value);
         if let Some(ByStart { rows, start, .. }) = &mut self.by_start {
             rows.record(*start, time, value);
         }
@@ -139,15 +134,6 @@ impl StreamResults {
             requests: RequestStreams::default(),
             detail: Some(self.detail.clone()),
         }
-    }
-}
-
-/// Returns the gap that the streams of single requests have, if any: a channel is no request.
-fn gap_of(options: &StreamOptions) -> Option<StreamTime> {
-    match options.kind {
-        StreamKind::Pushes => None,
-        _ if options.llm.is_some() => Some(StreamTime::ContentGap),
-        _ => Some(StreamTime::EventGap),
     }
 }
 

@@ -82,9 +82,9 @@ impl ItemStreams {
         };
         clocks.head = Head::OfStream;
         mark(marks, clocks, now);
-        mem::swap(gaps, &mut found.gaps);
+        mem::swap(gaps, &mut found.gaps.open);
         clocks.event(now, options, found);
-        mem::swap(gaps, &mut found.gaps);
+        mem::swap(gaps, &mut found.gaps.open);
     }
 
     /// Records that the generator of an arrival has ended, or that the run has.

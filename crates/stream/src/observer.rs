@@ -118,6 +118,13 @@ impl Slot {
     }
 }
 
+/// Single answers that have ended.
+#[derive(Debug)]
+struct EndedAnswers {
+    kept: KeptStreams,
+    uncounted: Uncounted,
+}
+
 /// Follows the streams of one worker. An event needs no allocation, except for its text if there is a tokenizer, and as
 /// long as no more than [`MAX_MARKED`] streams are open.
 #[derive(Debug)]
@@ -127,8 +134,7 @@ pub(crate) struct StreamObserver {
     measure_from: Timestamp,
     all_found: Arc<Mutex<CombinedResults>>,
     found: StreamResults,
-    kept: KeptStreams,
-    uncounted: Uncounted,
+    ended: EndedAnswers,
     slots: Vec<Slot>,
     fields: FieldList,
     idle: IdleWatch,
@@ -155,8 +161,7 @@ impl StreamObserver {
         }
         StreamObserver {
             found,
-            kept: KeptStreams::with_room(),
-            uncounted: Uncounted::default(),
+            ended: EndedAnswers { kept: KeptStreams::with_room(), uncounted: Uncounted::default() },
             options,
             asking,
             measure_from,
@@ -206,7 +211,7 @@ impl StreamObserver {
             if !llm.api.comes_whole() {
                 answer.end(ended, found);
             }
-            let is_kept = llm.tokenizer.is_some() && self.uncounted.keep(&answer, ended, text);
+            let is_kept = llm.tokenizer.is_some() && self.ended.uncounted.keep(&answer, ended, text);
             self.verdict.set(match is_kept {
                 true => AnswerVerdict::CannotTell,
                 false => answer.count(ended, None, llm, found),
@@ -263,9 +268,9 @@ impl StreamObserver {
         let Slot { clocks, gaps, marks, .. } = &mut self.slots[request as usize];
         if clocks.head == Head::OfStream {
             mark(marks, clocks, self.now);
-            mem::swap(gaps, &mut self.found.gaps);
+            mem::swap(gaps, &mut self.found.gaps.open);
             clocks.event(self.now, &self.options, &mut self.found);
-            mem::swap(gaps, &mut self.found.gaps);
+            mem::swap(gaps, &mut self.found.gaps.open);
         }
     }
 
@@ -317,7 +322,7 @@ impl AnswerReader for StreamObserver {
         let options = &self.options;
         let found = &mut self.found;
         clocks.touch(part.len(), now, found);
-        mem::swap(gaps, &mut found.gaps);
+        mem::swap(gaps, &mut found.gaps.open);
         if matches!(options.kind, StreamKind::Sse | StreamKind::Lines | StreamKind::Whole) {
             parser.feed(part, &mut |event| {
                 mark(marks, clocks, now);
@@ -332,7 +337,7 @@ impl AnswerReader for StreamObserver {
                 found.settle();
             }
         }
-        mem::swap(gaps, &mut found.gaps);
+        mem::swap(gaps, &mut found.gaps.open);
     }
 
     fn end_chunk(&mut self, request: u32) {
@@ -375,7 +380,7 @@ impl AnswerReader for StreamObserver {
         if let Some(stream) = self.count(clocks, answer, &mut text, is_whole, ended) {
             let OpenGaps { count, first } = &self.slots[request as usize].gaps;
             let stream = RequestStream { gaps: *count, ..stream };
-            self.kept.keep(&stream, first, (ended.arrival.intended_start, ended.end));
+            self.ended.kept.keep(&stream, first, (ended.arrival.intended_start, ended.end));
             if !matches!(ended.outcome, Outcome::ConnectFailed(_)) {
                 self.sample(request, first_content, stream.ending, (ended.start, ended.end));
             }
@@ -399,9 +404,9 @@ impl AnswerReader for StreamObserver {
         let facts = self.found.facts(&self.options);
         let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
         all.facts.merge(&facts);
-        all.kept.merge(mem::replace(&mut self.kept, KeptStreams::empty()));
+        all.kept.merge(mem::replace(&mut self.ended.kept, KeptStreams::empty()));
         self.found.take_rows().iter().for_each(|rows| all.add_rows(rows));
-        all.waiting.append(&mut self.uncounted.waiting);
+        all.waiting.append(&mut self.ended.uncounted.waiting);
     }
 }
 

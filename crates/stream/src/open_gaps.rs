@@ -1,7 +1,9 @@
-//! Gaps of the streams under way, for those that the run keeps.
+//! Gaps of streams under way.
 
 use truetail_model::time::Nanos;
-use truetail_run::MAX_GAPS_OF_STREAM;
+use truetail_run::{MAX_GAPS_OF_STREAM, StreamKind, StreamTime};
+
+use crate::options::StreamOptions;
 
 /// Gaps of one stream until now: their number, and the first ones.
 #[derive(Clone, Default, Debug)]
@@ -24,9 +26,37 @@ impl OpenGaps {
         }
     }
 
-    /// Forgets the gaps, and keeps the room for those of another stream.
+    /// Forgets the gaps, and keeps the room for another stream.
     pub(crate) fn clear(&mut self) {
         self.count = 0;
         self.first.clear();
+    }
+}
+
+/// Recorder of the gaps of the stream under way.
+#[derive(Debug)]
+pub(crate) struct GapRecorder {
+    /// Gaps of the stream.
+    pub(crate) open: OpenGaps,
+    /// The time that is a gap in it, if gaps are kept.
+    gap: Option<StreamTime>,
+}
+
+impl GapRecorder {
+    /// Creates a recorder. A channel is no request, so gaps of pushes are not kept.
+    pub(crate) fn new(options: &StreamOptions) -> GapRecorder {
+        let gap = match options.kind {
+            StreamKind::Pushes => None,
+            _ if options.llm.is_some() => Some(StreamTime::ContentGap),
+            _ => Some(StreamTime::EventGap),
+        };
+        GapRecorder { open: OpenGaps::default(), gap }
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
+        if self.gap == Some(time) {
+            self.open.add(value);
+        }
     }
 }

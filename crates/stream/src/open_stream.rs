@@ -136,7 +136,7 @@ impl Clocks {
         self.last.map(|last| last.at)
     }
 
-    /// Returns the stream of the request with this index that had this ending, for those that are kept.
+    /// Returns the stream of the request with this index that had this ending.
     pub(crate) fn row(&self, index: u64, ending: StreamEnding) -> RequestStream {
         let at = |event: Option<Timestamp>| Some(event?.max(self.intended_start));
         let [first_event, last_event] = [at(self.first_event), at(self.last_event())];

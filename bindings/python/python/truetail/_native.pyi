@@ -239,10 +239,12 @@ class Result:
         """Single arrivals in the order of their intended start, as a structured array.
 
         All where they fit, else an even part of them (see `one_in`). `slowest=True` adds those that were kept only
-        because they are slow. `status` is NaN where there is none.
+        because they are slow. `status` is NaN where there is none. A run of streams also has the columns of samples.csv
+        about them, such as `first_content_ns` and `output_tokens`: NaN, or an empty text, where they are unknown.
         """
     def to_pandas(self, *, slowest: bool = False) -> pandas.DataFrame:
-        """The same as `to_numpy`, as a data frame. `status` is NA where there is none."""
+        """The same as `to_numpy`, as a data frame. `status` is NA where there is none. Of streams, `gaps_ns` has the list of
+        the gaps of each, None where they are not kept."""
     def to_dict(self) -> dict[str, Any]:
         """The content of `run.json`."""
     def save(self, path: Path, *, force: bool = False) -> None:

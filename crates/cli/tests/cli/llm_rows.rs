@@ -48,9 +48,9 @@ fn check(run: &Value, rows: &[Row]) {
     let stream = &run["stream"];
     let all = |column: &str| rows.iter().filter_map(|row| row.since_start(column)).collect::<Vec<_>>();
     let of = |time: &str, values: &[u64]| {
-        let (min, max) = (values.iter().min().copied(), values.iter().max().copied());
         assert_eq!(stream[time]["count"], values.len(), "{time}");
-        assert_eq!((stream[time]["min_ns"].as_u64(), stream[time]["max_ns"].as_u64()), (min, max), "{time}");
+        assert_eq!(stream[time]["min_ns"].as_u64(), values.iter().min().copied(), "{time}");
+        assert_eq!(stream[time]["max_ns"].as_u64(), values.iter().max().copied(), "{time}");
     };
     of("first_event_time", &all("first_event_ns"));
     of("last_event_time", &all("last_event_ns"));
@@ -147,7 +147,8 @@ fn answers_that_failed_have_an_error_and_no_numbers() {
     let tally = &saved["stream"]["tally"];
     let rows = rows(&dir.path().join("a"));
     let of = |ending: &str| rows.iter().filter(|row| row.text("stream") == ending).collect::<Vec<_>>();
-    let (complete, broken) = (of("complete"), of("unfinished"));
+    let complete = of("complete");
+    let broken = of("unfinished");
     assert_eq!(tally["complete"], complete.len(), "{output:?}");
     assert!(!complete.is_empty() && complete.len() + broken.len() == 40 && !broken.is_empty(), "{tally}");
     for row in broken {

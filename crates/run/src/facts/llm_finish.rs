@@ -22,6 +22,20 @@ pub enum FinishReason {
     Other,
 }
 
+impl FinishReason {
+    /// Returns the name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Error => "error",
+            FinishReason::Other => "other",
+        }
+    }
+}
+
 /// Complete answers by the reason that the server gave last.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -89,5 +103,18 @@ impl FinishCounts {
             &mut self.other,
             &mut self.none,
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_that_of_the_files() {
+        for name in ["stop", "length", "tool_calls", "content_filter", "error", "other"] {
+            let reason: FinishReason = serde_json::from_value(name.into()).unwrap();
+            assert_eq!(reason.name(), name);
+        }
     }
 }

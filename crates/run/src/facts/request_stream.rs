@@ -24,7 +24,7 @@ pub struct RequestStream {
     pub first_event: Option<Timestamp>,
     /// Instant of the last event; `None` without one.
     pub last_event: Option<Timestamp>,
-    /// Instant of the first content of a language model; `None` if it is unknown, or there was none.
+    /// Instant of the first content of a language model; `None` if it is unknown, and without content.
     pub first_content: Option<Timestamp>,
     /// See [`StreamTime::TimePerOutputToken`](crate::StreamTime::TimePerOutputToken).
     pub time_per_output_token: Option<Nanos>,
@@ -85,7 +85,7 @@ impl RequestStreams {
         streams
     }
 
-    /// Returns true if there is none.
+    /// Returns true without any stream.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

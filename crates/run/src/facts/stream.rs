@@ -50,8 +50,8 @@ pub struct StreamFacts {
 }
 
 impl StreamFacts {
-    /// Adds the streams of another part of the run. Streams of single requests
-    /// are lost if both parts have [the same requests](RequestStreams::can_merge). Sums saturate, since files may hold any counts.
+    /// Adds the streams of another part of the run. Streams of single requests are lost if both parts have [the same
+    /// requests](RequestStreams::can_merge). Sums saturate, since files may hold any counts.
     pub fn merge(&mut self, other: &StreamFacts) {
         self.tally.merge(&other.tally);
         let sums = [

@@ -29,6 +29,22 @@ pub enum StreamEnding {
 }
 
 impl StreamEnding {
+    /// Returns the name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            StreamEnding::Complete => "complete",
+            StreamEnding::Unfinished => "unfinished",
+            StreamEnding::Cut => "cut",
+            StreamEnding::Idle => "idle",
+            StreamEnding::TimedOut => "timed_out",
+            StreamEnding::InFlightAtEnd => "in_flight_at_end",
+            StreamEnding::NotAStream => "not_a_stream",
+            StreamEnding::Failed => "failed",
+            StreamEnding::NeverIssued => "never_issued",
+            StreamEnding::ServerError => "server_error",
+        }
+    }
+
     /// Returns a description in words.
     pub const fn describe(self) -> &'static str {
         match self {
@@ -42,6 +58,30 @@ impl StreamEnding {
             StreamEnding::Failed => "failed",
             StreamEnding::NeverIssued => "never issued",
             StreamEnding::ServerError => "with an error event",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_that_of_the_files() {
+        for name in [
+            "complete",
+            "unfinished",
+            "cut",
+            "idle",
+            "timed_out",
+            "in_flight_at_end",
+            "not_a_stream",
+            "failed",
+            "never_issued",
+            "server_error",
+        ] {
+            let ending: StreamEnding = serde_json::from_value(name.into()).unwrap();
+            assert_eq!(ending.name(), name);
         }
     }
 }

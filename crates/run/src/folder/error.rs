@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use csv::StringRecord;
+
 use crate::wire::WireError;
 
 /// Reason why a run could not be saved.
@@ -133,6 +135,11 @@ impl LineError {
     pub(super) fn from_csv(error: csv::Error) -> LineError {
         let line = error.position().map_or(1, csv::Position::line);
         LineError { line, problem: problem_of(&error) }
+    }
+
+    /// Creates an error about a record that was read.
+    pub(super) fn in_record(record: &StringRecord, problem: String) -> LineError {
+        LineError { line: record.position().map_or(0, csv::Position::line), problem }
     }
 
     pub(super) fn at(self, path: &Path) -> LoadError {

@@ -51,7 +51,7 @@ const OF_ANSWER: [&str; 7] = [
     "finish",
 ];
 
-/// Returns the names of the columns. There are none without streams of single requests.
+/// Returns the names of the columns, if streams of single requests are known.
 pub(super) fn names(streams: Option<&StreamFacts>) -> impl Iterator<Item = &'static str> {
     let known = streams.filter(|streams| !streams.requests.is_empty());
     let of_stream = known.into_iter().flat_map(|_| OF_STREAM);
@@ -137,7 +137,7 @@ impl StreamReader {
             },
         };
         let gaps = self.gaps(&of_stream.gaps_ns).and_then(|gaps| check(&row, &gaps, record).map(|()| gaps));
-        let gaps = gaps.map_err(|problem| LineError { line: super::samples::line_of(line), problem })?;
+        let gaps = gaps.map_err(|problem| LineError::in_record(line, problem))?;
         self.gaps.keep(row.index, &gaps);
         self.rows.push(row);
         Ok(())

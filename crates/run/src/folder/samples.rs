@@ -196,7 +196,7 @@ pub(super) fn read(
     let mut line = StringRecord::new();
     while csv.read_record(&mut line).map_err(LineError::from_csv)? {
         let row: SampleRow<'_> = line.deserialize(Some(&headers)).map_err(LineError::from_csv)?;
-        let problem_here = |problem| LineError { line: line_of(&line), problem };
+        let problem_here = |problem| LineError::in_record(&line, problem);
         let mut record = row.record().map_err(problem_here)?;
         for (place, column) in &optional {
             let field = line.get(*place).filter(|field| !field.is_empty());
@@ -243,10 +243,6 @@ fn check_sizes(record: &RequestRecord, bytes_in: u64) -> Result<(), String> {
         return Err("up to this line bytes_in adds up to more than a run can have".to_owned());
     }
     Ok(())
-}
-
-pub(super) fn line_of(record: &StringRecord) -> u64 {
-    record.position().map_or(0, csv::Position::line)
 }
 
 impl<'a> SampleRow<'a> {

@@ -8,7 +8,7 @@ use crate::response_form::ResponseForm;
 /// A stream that begins once its request has been read to the end, because only then its parameters are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingStream {
-    /// The service's plan for the request, on a fault clock, and the start of that clock on the clock of the event loop.
+    /// The service's plan for the request on a fault clock, and the start of that clock on the clock of the event loop;
     /// `None` for a health check, which reaches no service.
     pub(crate) plan: Option<(ResponsePlan, Timestamp)>,
     pub(crate) format: StreamFormat,

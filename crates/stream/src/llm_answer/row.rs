@@ -14,7 +14,7 @@ pub(crate) struct CountedLater {
 }
 
 impl CountedLater {
-    /// Adds the facts to those that were known.
+    /// Adds the facts to what was known.
     pub(crate) fn add_to(&self, row: &RequestStream) -> RequestStream {
         let tokens = RequestTokens { output: self.output, ..row.tokens };
         RequestStream { tokens, time_per_output_token: self.time_per_output_token, ..*row }
