@@ -96,8 +96,17 @@ impl<T: OfRequest> KeptAnswers<T> {
         self.slowest.fastest_first = items.into_iter().map(|Reverse(timed)| Reverse(changed(&timed))).collect();
     }
 
-    /// Adds the answers of another worker.
+    fn is_empty(&self) -> bool {
+        self.even.items().is_empty() && self.slowest.fastest_first.is_empty()
+    }
+
+    /// Adds the answers of another worker, which has room for as many.
     pub fn merge(&mut self, other: KeptAnswers<T>) {
+        if self.is_empty() {
+            *self = other;
+            self.even.settle(|left_out| self.slowest.offer(left_out));
+            return;
+        }
         other.slowest.fastest_first.iter().for_each(|Reverse(timed)| self.slowest.offer(timed));
         self.even.merge(&other.even, |left_out| self.slowest.offer(left_out));
     }
