@@ -5,7 +5,10 @@
 //! |---|---|
 //! | `source` | a header to read, as users write it |
 //! | `server_timing` | the grammar of `Server-Timing` |
-//! | `observer` | the reported times of one worker's answers |
+//! | `observer` | copies the heads of one worker's answers |
+//! | `head_log` | a log of copied heads |
+//! | `beside` | the thread that reads the logs of all workers |
+//! | `reader` | reads the reported times of one worker's answers |
 //! | `remembered` | a text that was read, to read the next one by its digits alone |
 //! | `timing_run` | those of a run, over all workers |
 //! | `headers` | the values of chosen headers |
@@ -14,8 +17,11 @@
 
 #[cfg(test)]
 mod answered;
+mod beside;
+mod head_log;
 mod headers;
 mod observer;
+mod reader;
 mod remembered;
 mod server_timing;
 mod source;

@@ -1,21 +1,32 @@
 //! The reported times of a run, over all workers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use truetail_engine::ObserverFactory;
-use truetail_model::record::{KeptAnswers, Samples};
+use truetail_model::record::Samples;
 use truetail_model::time::Timestamp;
 use truetail_run::{MAX_PARTS, ServerTiming};
 
-use crate::observer::{TimingObserver, TimingPlan, TimingResults};
+use crate::beside::ReadBeside;
+use crate::observer::TimingObserver;
+use crate::reader::TimingPlan;
 use crate::source::TimingSource;
 
 /// Reads the times that a service reports during a run. Clones share the results.
 #[derive(Clone, Debug)]
 pub struct TimingRun {
-    plan: Arc<TimingPlan>,
     nesting: Vec<String>,
-    found: Arc<Mutex<TimingResults>>,
+    thread: Arc<ReadingThread>,
+}
+
+/// The thread that reads, as long as somebody may want the results.
+#[derive(Debug)]
+struct ReadingThread(Arc<ReadBeside>);
+
+impl Drop for ReadingThread {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 impl TimingRun {
@@ -28,22 +39,23 @@ impl TimingRun {
                 names.push(name.to_owned());
             }
         }
-        let plan = Arc::new(TimingPlan { sources, names, measure_from });
-        let found = Arc::new(Mutex::new(TimingResults::new(&plan, KeptAnswers::with_room())));
-        TimingRun { plan, nesting, found }
+        let beside = Arc::new(ReadBeside::new(TimingPlan { sources, names, measure_from }));
+        TimingRun { nesting, thread: Arc::new(ReadingThread(beside)) }
     }
 
-    /// Returns a factory of observers, for [`truetail_engine::Plan::observer`].
+    /// Returns a factory of observers, for [`truetail_engine::Plan::observer`], and starts the thread that reads what
+    /// they copy. The thread has the processors and the priority of the caller.
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
-        ObserverFactory::new(move || Box::new(TimingObserver::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
+        self.thread.0.start();
+        ObserverFactory::new(move || Box::new(TimingObserver::new(&run.thread.0)))
     }
 
     /// Returns the times of the requests in `samples`. Call this after the run.
     pub fn facts(&self, samples: &Samples) -> ServerTiming {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        ServerTiming {
-            sources: self.plan.sources.iter().map(TimingSource::to_string).collect(),
+        let beside = &self.thread.0;
+        beside.results(|found| ServerTiming {
+            sources: beside.plan().sources.iter().map(TimingSource::to_string).collect(),
             nesting: self.nesting.clone(),
             names: found.names.clone(),
             answers: found.answers,
@@ -51,7 +63,7 @@ impl TimingRun {
             unread: found.unread,
             spans: None,
             times: found.times.of_samples(samples),
-        }
+        })
     }
 }
 

@@ -108,6 +108,12 @@ impl ReportedTimes {
         ReportedTimes { index, spans, times: [ABSENT; MAX_PARTS] }
     }
 
+    /// Returns the same times, of the request with this index.
+    #[must_use]
+    pub fn of_request(self, index: u64) -> ReportedTimes {
+        ReportedTimes { index, ..self }
+    }
+
     /// Returns the number of spans that have a part in the times; 0 in a run that was loaded.
     pub fn spans(&self) -> u64 {
         self.spans
