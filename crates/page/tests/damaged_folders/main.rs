@@ -18,7 +18,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 use truetail_model::record::{RecorderOptions, SamplesOptions};
-use truetail_run::{Run, folder};
+use truetail_run::{Run, StreamFacts, folder};
 
 use damage::{damages, names};
 use exercise::exercise;
@@ -40,7 +40,9 @@ fn runs() -> Vec<Run> {
     runs.push(support::run(RecorderOptions::default(), &[]));
     runs.push(support::run(RecorderOptions::default(), &steady(1)[..1]));
     let mut streamed = of(sampled, true, 2);
-    streamed.facts.stream = Some(streams::streams(streamed.snapshot.tally.planned));
+    let requests = streams::request_streams(&streamed.snapshot.samples, false);
+    let streams = streams::streams(streamed.snapshot.tally.planned);
+    streamed.facts.stream = Some(StreamFacts { requests, ..streams });
     runs.extend([streamed.clone(), streamed]);
     let mut followed = of(sampled, true, 2);
     followed.facts.sessions = Some(sessions::sessions());
