@@ -44,8 +44,12 @@ int epoll_pwait2(int fd, struct epoll_event *events, int most, const struct time
 """
 PROGRAM = machine.TARGET.parent / "profiling/truetail"
 TIMING = ["--server-timing"]
+# A worker that looks for answers before it sleeps takes instructions for as long as the server takes time.
+NO_LOOKS = ["--timing", "cheap"]
 LLM = ["--llm", "openai-chat", "--data", '{"model":"m","messages":[]}']
 HEADER_SCRIPT = SCRIPT.replace("  return", '  wrk.headers["X-Counter"] = count\n  return')
+# In the worker, what cases call for each answer is counted too: the whole varies with the waits.
+CALLED = {"--server-timing": r"TimingObserver as .*AnswerReader>::\w+ \["}
 # Options and path of each case, and the case that it is compared with.
 CASES = {
     "without": ([], "", None),
@@ -123,10 +127,16 @@ def closed_loop(program, url, extra, requests):
     return ran
 
 
-def workers_instructions(run, requests, folder, environment):
-    """Instructions of the thread that sends, whose name is truetail-0."""
+def called(file, pattern):
+    """Instructions in functions whose names match, with what they call."""
+    table = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", file], capture_output=True, text=True, check=True).stdout
+    return sum(int(count.replace(",", "")) for count, name in re.findall(r"^ *([\d,]+) .*?:(.*)$", table, re.MULTILINE) if re.search(pattern, name))
+
+
+def workers_instructions(run, requests, folder, environment, pattern):
+    """Instructions of the thread that sends, whose name is truetail-0, and those of them in functions of this pattern."""
     out = Path(folder) / f"{requests}.callgrind"
-    command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", *run, *one_user(requests)]
+    command = ["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", *run, *NO_LOOKS, *one_user(requests)]
     ran = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment)
     if ran.returncode not in (0, 3, 4) or json.loads(ran.stdout)["tally"]["responses"] != requests:
         sys.exit(f"{' '.join(map(str, command))} failed (exit {ran.returncode}): {ran.stderr[-500:]}")
@@ -134,10 +144,10 @@ def workers_instructions(run, requests, folder, environment):
     for file in Path(folder).glob(f"{out.name}-*"):
         text = file.read_text()
         if "Worker" in text and (total := re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)):
-            found[file.name] = int(total.group(1))
+            found[int(total.group(1))] = called(file, pattern) if pattern else 0
         file.unlink()
     # The other threads wait.
-    return max(found.values())
+    return max(found.items())
 
 
 def main():
@@ -168,10 +178,12 @@ def main():
                 script.write_text(extra)
                 extra = ["--script", script]
             command = [asked.program, "run", url + path, *extra]
-            once, twice = (workers_instructions(command, number, folder, environment) for number in (asked.requests, 2 * asked.requests))
-            figures[name] = (twice - once) / asked.requests
+            pattern = CALLED.get(name.split(",")[0])
+            once, twice = (workers_instructions(command, number, folder, environment, pattern) for number in (asked.requests, 2 * asked.requests))
+            figures[name], within = ((after - before) / asked.requests for before, after in zip(once, twice))
             before = figures.get(beside)
             more = f"  ({figures[name] - before:+.1f}, {figures[name] / before - 1:+.1%})" if before else ""
+            more += f", {within:.1f} of them called for answers" if pattern else ""
             print(f"  {name:26}{figures[name]:>9.1f} instructions a request{more}", flush=True)
     if asked.json:
         Path(asked.json).write_text(json.dumps(figures, indent=1) + "\n")

@@ -40,7 +40,7 @@ struct ItemStream {
     clocks: Clocks,
     /// Time of its last item.
     yielded: Timestamp,
-    /// Its gaps.
+    /// Its gaps. They are only counted if [`MAX_MARKED`] streams were open when it began.
     gaps: OpenGaps,
     /// Times of its items, or `None` if [`MAX_MARKED`] streams were open when it began.
     marks: Option<EventMarks>,
@@ -58,12 +58,11 @@ impl ItemStreams {
     /// Records that a generator is about to start for this arrival.
     pub fn begin(&self, arrival: Arrival) {
         let mut books = self.lock();
-        let marks = (books.open.len() < MAX_MARKED).then(EventMarks::with_room);
+        let is_one_of_few = books.open.len() < MAX_MARKED;
+        let marks = is_one_of_few.then(EventMarks::with_room);
+        let gaps = if is_one_of_few { OpenGaps::with_room() } else { OpenGaps::default() };
         let clocks = books.clocks(arrival);
-        books.open.insert(
-            arrival.index,
-            ItemStream { clocks, yielded: arrival.intended_start, gaps: OpenGaps::default(), marks },
-        );
+        books.open.insert(arrival.index, ItemStream { clocks, yielded: arrival.intended_start, gaps, marks });
     }
 
     /// Records that the generator yielded an item at `at`. `had_to_wait` means that the caller had to wait for it. A

@@ -92,7 +92,7 @@ struct Slot {
     answer: LlmAnswer,
     /// Text of the answer, if there is a tokenizer.
     text: AnswerText,
-    /// Its gaps, while no event of it is being read.
+    /// Its gaps, while no event of it is being read. They are only counted in the slots beyond [`MAX_MARKED`].
     gaps: OpenGaps,
     /// Times of its events; `None` in the slots beyond [`MAX_MARKED`].
     marks: Option<EventMarks>,
@@ -125,8 +125,7 @@ struct EndedAnswers {
     uncounted: Uncounted,
 }
 
-/// Follows the streams of one worker. An event needs no allocation, except for its text if there is a tokenizer, and as
-/// long as no more than [`MAX_MARKED`] streams are open.
+/// Follows the streams of one worker. An event needs no allocation, except for its text if there is a tokenizer.
 #[derive(Debug)]
 pub(crate) struct StreamObserver {
     options: StreamOptions,

@@ -5,15 +5,17 @@ use truetail_run::{MAX_GAPS_OF_STREAM, StreamKind, StreamTime};
 
 use crate::options::StreamOptions;
 
-/// Gaps of one stream until now: their number, and the first ones.
+/// Gaps of one stream until now: their number, and the first ones if there is room for them.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct OpenGaps {
     pub(crate) count: u32,
+    /// The first gaps, or none. Its capacity never changes.
     pub(crate) first: Vec<Nanos>,
 }
 
 impl OpenGaps {
-    /// Returns no gaps, with room for all that are kept of one stream. Untouched memory costs no RAM.
+    /// Returns no gaps, with room for as many as are kept of one stream: 32 KiB, of which only touched memory costs
+    /// RAM.
     pub(crate) fn with_room() -> OpenGaps {
         OpenGaps { count: 0, first: Vec::with_capacity(MAX_GAPS_OF_STREAM) }
     }
@@ -21,7 +23,7 @@ impl OpenGaps {
     #[inline]
     pub(crate) fn add(&mut self, gap: Nanos) {
         self.count = self.count.saturating_add(1);
-        if self.first.len() < MAX_GAPS_OF_STREAM {
+        if self.first.len() < self.first.capacity() {
             self.first.push(gap);
         }
     }

@@ -6,7 +6,8 @@ use crate::event_parser::ServerSentEvent;
 use crate::found::StreamResults;
 use crate::options::StreamOptions;
 
-/// Limit on the simultaneously open streams of one observer that may be sampled. Each takes 4 KiB of memory.
+/// Limit on the simultaneously open streams of one observer that may be sampled and keep their gaps. Each
+/// takes 4 KiB of memory, and 8 bytes for each gap.
 pub(crate) const MAX_MARKED: usize = 2_048;
 
 /// Marks an event that comes now. Call it before `clocks` records the event.

@@ -77,7 +77,7 @@ impl ReadBeside {
         }
     }
 
-    /// Reads all logs that were handed over, and passes the results of all workers to `look`.
+    /// Reads all logs that were handed over, and passes the results of all workers to `look`. Call it after the run.
     pub(crate) fn results<R>(&self, look: impl FnOnce(&TimingResults) -> R) -> R {
         let mut readers = self.readers();
         self.read_waiting(&mut readers);

@@ -7,6 +7,11 @@ const FULL: usize = 64 << 10;
 /// Bytes of an entry without its text.
 const FIXED: usize = 16;
 
+const FIELDS: u16 = 0;
+const HEAD: u16 = 1;
+const VALUE: u16 = 2;
+const END: u16 = 3;
+
 /// An entry about the answer to the request in a slot of the worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entry<'a> {
@@ -35,9 +40,14 @@ impl HeadLog {
         HeadLog(Vec::with_capacity(FULL))
     }
 
-    /// Returns true if the log should be read before an entry with a text of `length` is added.
+    /// Returns true if the log should be read before the entry is added.
     #[inline]
-    pub(crate) fn is_full_for(&self, length: usize) -> bool {
+    pub(crate) fn is_full_for(&self, entry: &Entry<'_>) -> bool {
+        let length = match entry {
+            Entry::Fields => 0,
+            Entry::Head(text) | Entry::Value(_, text) => text.len(),
+            Entry::End { .. } => size_of::<u128>(),
+        };
         !self.0.is_empty() && self.0.len() + FIXED + length > FULL
     }
 
@@ -46,12 +56,12 @@ impl HeadLog {
     #[inline]
     pub(crate) fn add(&mut self, slot: u32, entry: Entry<'_>) {
         match entry {
-            Entry::Fields => self.put(0, 0, slot, &[]),
-            Entry::Head(text) => self.put(1, 0, slot, text),
-            Entry::Value(source, value) => self.put(2, source, slot, value),
+            Entry::Fields => self.put(FIELDS, 0, slot, &[]),
+            Entry::Head(text) => self.put(HEAD, 0, slot, text),
+            Entry::Value(source, value) => self.put(VALUE, source, slot, value),
             Entry::End { index, response_time } => {
                 let numbers = u128::from(index) | u128::from(response_time.0) << 64;
-                self.put(3, 0, slot, &numbers.to_le_bytes());
+                self.put(END, 0, slot, &numbers.to_le_bytes());
             }
         }
     }
@@ -71,9 +81,9 @@ impl HeadLog {
             let (text, after) = after.split_at((fixed >> 64) as usize);
             rest = after;
             let entry = match fixed as u16 {
-                0 => Entry::Fields,
-                1 => Entry::Head(text),
-                2 => Entry::Value((fixed >> 16) as u16, text),
+                FIELDS => Entry::Fields,
+                HEAD => Entry::Head(text),
+                VALUE => Entry::Value((fixed >> 16) as u16, text),
                 _ => {
                     let numbers = text.first_chunk().map_or(0, |numbers| u128::from_le_bytes(*numbers));
                     Entry::End { index: numbers as u64, response_time: Nanos((numbers >> 64) as u64) }
@@ -99,9 +109,9 @@ mod tests {
             (7, Entry::End { index: u64::MAX, response_time: Nanos(u64::MAX - 1) }),
         ];
         let mut log = HeadLog::with_room();
-        assert!(!log.is_full_for(long.len()), "an empty log takes everything");
+        assert!(!log.is_full_for(&Entry::Head(&long)), "an empty log takes everything");
         entries.iter().for_each(|(slot, entry)| log.add(*slot, *entry));
-        assert!(log.is_full_for(0));
+        assert!(log.is_full_for(&Entry::Fields));
         let mut nth = 0;
         log.each(|slot, entry| {
             assert_eq!((slot, entry), entries[nth]);
@@ -112,11 +122,14 @@ mod tests {
 
     #[test]
     fn a_log_that_is_not_full_has_room() {
-        let mut log = HeadLog::with_room();
-        let room = log.0.capacity();
-        while !log.is_full_for(100) {
-            log.add(1, Entry::Head(&[b'x'; 100]));
+        let end = Entry::End { index: 1, response_time: Nanos(1) };
+        for entry in [Entry::Fields, Entry::Head(b"HTTP/1.1 200 OK"), Entry::Value(1, b"app;dur=1"), end] {
+            let mut log = HeadLog::with_room();
+            let room = log.0.capacity();
+            while !log.is_full_for(&entry) {
+                log.add(1, entry);
+            }
+            assert_eq!(log.0.capacity(), room, "{entry:?}");
         }
-        assert_eq!(log.0.capacity(), room);
     }
 }

@@ -35,11 +35,7 @@ impl TimingObserver {
 
     #[inline]
     fn add(&mut self, request: u32, entry: Entry<'_>) {
-        let length = match entry {
-            Entry::Head(text) | Entry::Value(_, text) => text.len(),
-            Entry::Fields | Entry::End { .. } => 0,
-        };
-        if self.log.is_full_for(length) {
+        if self.log.is_full_for(&entry) {
             self.beside.hand_over(self.worker, std::mem::replace(&mut self.log, HeadLog::with_room()));
         }
         self.log.add(request, entry);

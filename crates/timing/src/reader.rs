@@ -12,7 +12,7 @@ use crate::remembered::{Notes, Remembered};
 use crate::server_timing::entries;
 use crate::source::{HeaderUnit, TimingSource};
 
-/// What the observers of a run read, the same for all.
+/// The headers to read, the same for all workers.
 #[derive(Clone, Debug)]
 pub(crate) struct TimingPlan {
     pub(crate) sources: Vec<TimingSource>,
@@ -89,7 +89,7 @@ impl TimingReader {
         TimingReader { results, open: Vec::new(), headers: plan.headers(), plan, head, value }
     }
 
-    /// Reads the entries of a log, and those before must have been read.
+    /// Reads the entries of a log. The logs that the worker handed over before must have been read.
     pub(crate) fn read_log(&mut self, log: &HeadLog) {
         log.each(|slot, entry| {
             if self.open.len() <= slot as usize {
@@ -136,7 +136,7 @@ impl TimingReader {
 
     /// Reads a value of the header of source `nth`.
     fn read(&mut self, slot: u32, nth: usize, value: &[u8], mut of_head: Option<&mut Notes<'_>>) {
-        let Some(open) = self.open.get_mut(slot as usize) else { return };
+        let open = &mut self.open[slot as usize];
         let results = &mut self.results;
         match &self.plan.sources[nth] {
             TimingSource::ServerTiming => {

@@ -101,46 +101,6 @@ impl Decimal {
     /// Reads the digits at the start of `text`, with a point among them.
     #[inline]
     pub(crate) fn at_start(text: &[u8]) -> Option<Decimal> {
-        match text.first_chunk().and_then(Decimal::in_word) {
-            Some(short) => Some(short),
-            None => Decimal::of_any_length(text),
-        }
-    }
-
-    /// Reads a number that ends within eight bytes, all of them at once: as the bytes of a word, each below 128 after
-    /// an addition that carries nothing into the next. Returns `None` if it is longer, or if there is no number.
-    #[inline]
-    fn in_word(text: &[u8; 8]) -> Option<Decimal> {
-        const EACH: u64 = 0x0101_0101_0101_0101;
-        let word = u64::from_le_bytes(*text);
-        let digits = word ^ (EACH * u64::from(b'0'));
-        // The highest bit of each byte that is no digit.
-        let others = (((digits & (EACH * 0x7f)) + EACH * (0x7f - 9)) | digits) & (EACH * 0x80);
-        let behind_first = others & others.wrapping_sub(1);
-        if behind_first == 0 {
-            return None;
-        }
-        let first = others.trailing_zeros() / 8;
-        let before_point = (1_u64 << (8 * first)) - 1;
-        let has_point = word >> (8 * first) & 0xff == u64::from(b'.');
-        let (digits, length) = match has_point {
-            true => ((digits & before_point) | (digits >> 8 & !before_point), behind_first.trailing_zeros() / 8),
-            false => (digits, first),
-        };
-        let count = length - u32::from(has_point);
-        if count == 0 {
-            return None;
-        }
-        // Zeros in front, and nothing behind.
-        let digits = digits << (64 - 8 * count);
-        let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-        let upper = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(100 + (1_000_000 << 32));
-        let lower = (pairs >> 16 & 0x0000_00ff_0000_00ff).wrapping_mul(1 + (10_000 << 32));
-        let behind_point = if has_point { length - first - 1 } else { 0 } as usize;
-        Some(Decimal { digits: upper.wrapping_add(lower) >> 32, behind_point, length: length as usize })
-    }
-
-    fn of_any_length(text: &[u8]) -> Option<Decimal> {
         let text = &text[..text.len().min(Decimal::LONGEST)];
         let mut digits = 0u64;
         let mut length = 0;
@@ -242,33 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_number_is_read_as_a_word() {
-        let read = |text: &[u8; 8]| Decimal::in_word(text).map(|read| (read.digits, read.behind_point, read.length));
-        assert_eq!(read(b"1.5, b;d"), Some((15, 1, 3)));
-        assert_eq!(read(b"0012.34\r"), Some((1234, 2, 7)));
-        assert_eq!(read(b".25\r\n123"), Some((25, 2, 3)));
-        assert_eq!(read(b"123456, "), Some((123_456, 0, 6)));
-        assert_eq!(read(b"9876.\xffxx"), Some((9876, 0, 5)));
-        assert_eq!([read(b"., b;dur"), read(b"a;dur=12"), read(b"12345678"), read(b"1.234567")], [None; 4]);
-    }
-
-    #[test]
     fn only_possible_durations_are_read() {
         let ms = |text: &str| HeaderUnit::Milliseconds.duration(text.as_bytes()).map(|time| time.0);
         assert_eq!([ms("1.5"), ms(" 0 "), ms("1e3")], [Some(1_500_000), Some(0), Some(1_000_000_000)]);
         assert_eq!([ms("-1"), ms("NaN"), ms("inf"), ms(""), ms("1ms"), ms("1e30")], [None; 6]);
         assert_eq!(HeaderUnit::Seconds.duration(b"0.012345"), Some(Nanos(12_345_000)));
     }
-
     proptest! {
-        #[test]
-        fn a_word_is_read_like_any_text(text in "[0-9]{0,8}[.]?[0-9]{0,8}[.,; a-zé]{0,3}.{0,8}") {
-            if let Some(word) = text.as_bytes().first_chunk() {
-                let short = Decimal::in_word(word);
-                prop_assert!(short.is_none() || short == Decimal::of_any_length(text.as_bytes()), "{short:?}");
-            }
-        }
-
         #[test]
         fn a_short_number_is_the_one_that_its_text_means(text in "[0-9]{0,9}[.]?[0-9]{0,9}", unit in 0..3usize) {
             let unit = HeaderUnit::ALL[unit];

@@ -102,6 +102,9 @@ impl<T: OfRequest> KeptAnswers<T> {
 
     /// Adds the answers of another worker, which has room for as many.
     pub fn merge(&mut self, other: KeptAnswers<T>) {
+        if other.is_empty() {
+            return;
+        }
         if self.is_empty() {
             *self = other;
             self.even.settle(|left_out| self.slowest.offer(left_out));

@@ -45,26 +45,35 @@ fn streams_are_sampled_as_they_were() {
         observer.head(request, AnswerHead::without_fields(200));
         observer.slots[request as usize].clocks.head = Head::OfStream;
     }
-    for (at, request, events) in [(100, 0, 2), (200, 1, 1), (300, 0, 1), (350, far, 1)] {
+    for (at, request, events) in [(100, 0, 2), (200, 1, 1), (300, 0, 1), (350, far, 1), (360, far, 1)] {
         observer.arrive(Timestamp(at));
         (0..events).for_each(|_| observer.body(request, EVENT));
     }
     let cut = Outcome::Reset(truetail_model::record::Cause::ResetByPeer);
     for (request, outcome, end) in [(0, Outcome::response(200), 310), (1, cut, 900), (far, cut, 5_000)] {
-        let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
+        let arrival = Arrival { index: request.into(), intended_start: Timestamp::ZERO };
         let start = Timestamp(50);
         let end = Timestamp(end);
         let id = truetail_engine::RequestId { target: 0, row: 0 };
         observer.end(request, EndedRequest { arrival, id, outcome, start, end });
     }
     observer.finish(Timestamp::ZERO);
+    let records = [0, 1, far.into()].map(|index| {
+        let arrival = Arrival { index, intended_start: Timestamp::ZERO };
+        truetail_model::record::RequestRecord::new(arrival, Timestamp::ZERO, Timestamp::ZERO, cut)
+    });
+    let options = truetail_model::record::SamplesOptions::default();
+    let samples = truetail_model::record::Samples::from_parts(options, records.to_vec(), 1, &[], 3);
+    let kept = all.lock().unwrap().kept.of_samples(&samples);
+    let counted = kept.all().iter().map(|row| (row.gaps, kept.gaps_of(row.index).map(<[Nanos]>::len)));
+    assert_eq!(counted.collect::<Vec<_>>(), [(1, Some(1)), (0, Some(0)), (1, None)]);
     let detail = all.lock().unwrap().facts.detail.clone().expect("it is kept");
     let [slowest, fastest] = &detail.sampled.slowest[..] else { panic!("two: {detail:?}") };
     assert_eq!((slowest.ending, slowest.end_ns, slowest.events()), (StreamEnding::Cut, 900, 1));
     assert_eq!((fastest.ending, fastest.actual_start_ns, fastest.events()), (StreamEnding::Complete, 50, 3));
     let marks: Vec<_> = fastest.marks.iter().map(|mark| (mark.from_ns, mark.events, mark.coalesced)).collect();
     assert_eq!(marks, [(100, 2, 1), (300, 1, 0)]);
-    assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (1, 2));
+    assert_eq!((detail.gaps.gaps(), detail.gaps.open()), (2, 2));
 }
 
 #[test]
