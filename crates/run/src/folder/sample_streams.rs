@@ -101,8 +101,9 @@ impl AnswerColumns {
 }
 
 /// Reads the columns of a file, line by line.
-#[derive(Default)]
 pub(super) struct StreamReader {
+    /// False for a file without these columns.
+    has_columns: bool,
     rows: Vec<RequestStream>,
     gaps: GapLists,
     /// Number of gaps that were read.
@@ -110,6 +111,12 @@ pub(super) struct StreamReader {
 }
 
 impl StreamReader {
+    /// Begins a file with these columns.
+    pub(super) fn new(headers: &StringRecord) -> StreamReader {
+        let has_columns = headers.iter().any(|name| name == OF_STREAM[0]);
+        StreamReader { has_columns, rows: Vec::new(), gaps: GapLists::default(), read: 0 }
+    }
+
     /// Reads the columns of a request from its line.
     pub(super) fn read(
         &mut self,
@@ -117,6 +124,9 @@ impl StreamReader {
         headers: &StringRecord,
         record: &RequestRecord,
     ) -> Result<(), LineError> {
+        if !self.has_columns {
+            return Ok(());
+        }
         let of_stream: StreamColumns = line.deserialize(Some(headers)).map_err(LineError::from_csv)?;
         let Some(ending) = of_stream.stream else { return Ok(()) };
         let of_answer: AnswerColumns = line.deserialize(Some(headers)).map_err(LineError::from_csv)?;

@@ -191,7 +191,7 @@ pub(super) fn read(
         names_of_headers(kept_headers.as_deref()).map(|name| headers.iter().position(|other| other == name)).collect();
     let mut even = Vec::new();
     let mut slow = Vec::new();
-    let mut streams = StreamReader::default();
+    let mut streams = StreamReader::new(&headers);
     let mut bytes_in = 0;
     let mut line = StringRecord::new();
     while csv.read_record(&mut line).map_err(LineError::from_csv)? {
