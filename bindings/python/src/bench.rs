@@ -12,6 +12,7 @@ use pyo3::types::PyTuple;
 use truetail_analysis::gates::{Gate, PlannedRun, ReadingMode};
 use truetail_engine::callable::{CallPlan, CallWorker, WaitStrategy, bench_here};
 use truetail_engine::{Control, RunOutput};
+use truetail_model::record::Ordinal;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_report::{RunProgress, Style, number, progress_text};
 use truetail_run::{OfferedLoad, Run, RunSource};
@@ -124,7 +125,7 @@ impl Bench {
             let arguments = CallArguments { state, rows };
             PythonFunction { function, arguments, labels: self.labels.as_deref(), failures, control, fresh: true }
         };
-        let measured = py.detach(|| {
+        let mut measured = py.detach(|| {
             // The thread stays attached to the interpreter during the run, so that its thread state, such as a
             // `threading.local`, is kept between calls.
             let work = |py: Python<'_>, caller: CallWorker<'_>| {
@@ -133,6 +134,9 @@ impl Bench {
             };
             bench_here(&self.plan, control, |caller| Python::attach(|py| work(py, caller)))
         });
+        if let Some(rows) = rows.map(|rows| rows.bind(py).len() as u64) {
+            measured.snapshot.samples.change_each(|record| record.row = Ordinal::new(record.index % rows));
+        }
         let mut failures = failures.take();
         match failures.not_set_up.take() {
             Some(error) => Err(error),

@@ -7,6 +7,8 @@
 //! and a window with too many is a group. The bound assumes no form of the tail: every tail that falls, however slowly,
 //! has no group.
 
+mod connections;
+
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_run::{HeaderPlace, Mode, ModePlace, Run};
 
@@ -199,6 +201,11 @@ fn place(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Mod
     if let Some(place) = header(run, answers, group) {
         return place;
     }
+    let is_complete = run.snapshot.samples.is_complete();
+    let after_idle = || connections::after_idle(answers, group).filter(|_| is_complete);
+    if let Some(place) = connections::few_connections(answers, group).or_else(after_idle) {
+        return place;
+    }
     let starts = || group.iter().map(|record| record.intended_start.0);
     let [from_ns, to_ns] = [starts().min().unwrap_or(0), starts().max().unwrap_or(0)];
     let all = || answers.iter().map(|record| record.intended_start.0);
@@ -206,7 +213,6 @@ fn place(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Mod
     if ((to_ns - from_ns) as f64) < SHORT * length as f64 {
         return ModePlace::Within { from_ns, to_ns };
     }
-    let is_complete = run.snapshot.samples.is_complete();
     regular_gap(group).filter(|_| is_complete).map_or(ModePlace::Spread, ModePlace::EveryNth)
 }
 
@@ -261,6 +267,11 @@ fn said(place: &ModePlace) -> String {
         ModePlace::EveryNth(n) => format!("they are every {n}th request"),
         ModePlace::Target(name) => format!("they are of {name}"),
         ModePlace::Header { name, value } => format!("they have {name}: {value}"),
+        ModePlace::Connections { slow: 1, of } => format!("they were on one of {of} connections"),
+        ModePlace::Connections { slow, of } => format!("they were on {slow} of {of} connections"),
+        ModePlace::AfterIdle { at_least_ns } => {
+            format!("their connections had been idle for {} or longer", time(*at_least_ns as f64))
+        }
         ModePlace::Within { from_ns, to_ns } => {
             format!("they were due from {} to {}", time(*from_ns as f64), time(*to_ns as f64))
         }

@@ -104,6 +104,9 @@ impl Script {
 fn guided_run(run: &ScriptRun, sessions: ScriptedSessions, plan: &mut Plan) -> GuidedRun {
     let rows = sessions.plan.rows.iter().flat_map(|rows| rows.values.iter().flatten().chain(&rows.columns));
     rows.for_each(|value| plan.target.depend_on(value.as_bytes()));
+    if let Some(rows) = &sessions.plan.rows {
+        plan.target.choose_rows_of_sessions(rows.values.len() as u32, rows.order, rows.seed);
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     GuidedRun::new(sessions.guided, run.make_guide(), Timestamp(plan.workload.warmup.0), now)
 }

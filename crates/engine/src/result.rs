@@ -88,6 +88,7 @@ impl RunOutput {
         self.snapshot.warmup.check()?;
         self.snapshot.cancelled.check()?;
         let mut run = self.into_run(RunSource::Sockets, plan.offered());
+        plan.target.requests().tell_rows(&mut run.snapshot.samples);
         run.facts.stripe = plan.stripe_facts();
         run.facts.trace = plan.target.trace_facts().cloned();
         run.facts.interrupted = control.was_stopped();

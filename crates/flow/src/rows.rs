@@ -1,12 +1,9 @@
 use truetail_engine::FeedOrder;
-use truetail_model::random::{Numbered, mix64};
+use truetail_model::random::mix64;
 
 use crate::parse::typed;
 use crate::scope::VariableId;
 use crate::value::Value;
-
-/// The random stream of the rows.
-const PURPOSE: u64 = 0x726f_7773_0000_0003;
 
 /// Rows of data for the sessions of a flow. Each session begins with the values of one row.
 #[derive(Clone, Debug)]
@@ -24,17 +21,7 @@ pub struct SessionRows {
 impl SessionRows {
     /// Returns the row of session `number`.
     pub fn row_of(&self, number: u64) -> &[String] {
-        &self.values[row_of(number, self.values.len(), self.order, self.seed)]
-    }
-}
-
-fn row_of(number: u64, rows: usize, order: FeedOrder, seed: u64) -> usize {
-    let rows = rows as u64;
-    match order {
-        FeedOrder::InOrder => (number % rows) as usize,
-        FeedOrder::Random => {
-            ((Numbered::new(seed, PURPOSE).uniform(number) * rows as f64) as u64).min(rows - 1) as usize
-        }
+        &self.values[self.order.row_of_session(number, self.values.len() as u32, self.seed) as usize]
     }
 }
 
@@ -76,7 +63,7 @@ impl RowTable {
 
     /// Returns the row of session `number`.
     pub(crate) fn row_of(&self, number: u64) -> usize {
-        row_of(number, self.rows.len(), self.order, self.seed)
+        self.order.row_of_session(number, self.rows.len() as u32, self.seed) as usize
     }
 
     /// Puts the values of a row into the values of a session.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use truetail_engine::FieldList;
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{GrpcStatus, Outcome, RequestRecord, TargetLedger};
+use truetail_model::record::{GrpcStatus, Outcome, RequestRecord, TargetLedger, TargetPlace};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{RouteId, Service};
 use truetail_model::time::{Nanos, Timestamp};
@@ -186,6 +186,7 @@ impl<'a> SimulatedSessions<'a> {
             run.snapshot.targets = self.ledgers.into_iter().map(|ledger| ledger.times).collect();
         }
         run.facts.offered = OfferedLoad { mix: requests.mix(), ..run.facts.offered };
+        requests.tell_rows(&mut run.snapshot.samples);
         let found = self.measured.found();
         run.facts.notes.extend(found.notes());
         run.facts.sessions = Some(found.facts());
@@ -208,7 +209,8 @@ impl Sessions for SimulatedSessions<'_> {
         let max_time = course.last_step(flow).max_time;
         let step = self.last_step(user);
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
-        SessionRequest { route: self.routes[step as usize], max_time }
+        let target = if self.ledgers.len() == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(step) };
+        SessionRequest { route: self.routes[step as usize], target, max_time }
     }
 
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos> {

@@ -1,7 +1,7 @@
 //! Sessions of users whose requests follow each other.
 
 use truetail_model::arrival::Arrival;
-use truetail_model::record::RequestRecord;
+use truetail_model::record::{RequestRecord, TargetPlace};
 use truetail_model::service::RouteId;
 use truetail_model::time::{Nanos, Timestamp};
 
@@ -10,6 +10,8 @@ use truetail_model::time::{Nanos, Timestamp};
 pub struct SessionRequest {
     /// Route of the request.
     pub route: RouteId,
+    /// Place of its target, if there are several.
+    pub target: TargetPlace,
     /// Time after its intended start when it is given up; `None`: only the timeout of the load applies.
     pub max_time: Option<Nanos>,
 }
@@ -52,7 +54,7 @@ impl Sessions for NoSessions {
 
     #[inline]
     fn next_request(&mut self, _: u32, _: u64, _: Arrival) -> SessionRequest {
-        SessionRequest { route: self.0, max_time: None }
+        SessionRequest { route: self.0, target: TargetPlace::UNKNOWN, max_time: None }
     }
 
     fn ended(&mut self, _: u32, _: &RequestRecord) -> Option<Nanos> {

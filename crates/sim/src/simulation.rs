@@ -260,8 +260,9 @@ impl Simulation {
         let limit = asked.max_time.map_or(Timestamp::NEVER, |time| start.arrival.intended_start + time);
         let gives_up = self.timeout.map_or(limit, |timeout| limit.min(self.now + timeout)).max(self.now);
         let (end, outcome) = client_outcome(self.action(answer), completed, gives_up);
-        let DueRequest { arrival, connection_wait, .. } = start;
+        let DueRequest { arrival, place, connection_wait, .. } = start;
         let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
+        let record = RequestRecord { place, target: asked.target, ..record };
         let Some(generator) = &mut self.generator else { return record };
         let lag = record.delay.generator_lag;
         // A request that waited for a permit was behind another request, which may have ended meanwhile.
@@ -381,12 +382,12 @@ impl Simulation {
             if F::HAS_SESSIONS {
                 self.generators.driver_mut(machine).end_sessions_at(at);
             }
-            while let Some(Unissued { arrival, user, session }) =
+            while let Some(Unissued { arrival, user, session, place }) =
                 self.generators.driver_mut(machine).pop_unissued_with_session()
             {
                 sessions.never_issued(user, session, arrival, at);
                 sink.planned(arrival.intended_start);
-                sink.ended(&RequestRecord::never_issued(arrival, at));
+                sink.ended(&RequestRecord { place, ..RequestRecord::never_issued(arrival, at) });
             }
         }
         sessions.run_ended(at);

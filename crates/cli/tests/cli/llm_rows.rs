@@ -12,14 +12,14 @@ use crate::support::{CommandOutput, ServeProcess, TestDir, assert_balanced, asse
 const BODY: &str = r#"{"model":"m","prompt":"{{prompt}}","max_tokens":{{output_tokens}}}"#;
 
 /// A row of `samples.csv`: values by column. No value has a comma.
-struct Row(HashMap<String, String>);
+pub struct Row(HashMap<String, String>);
 
 impl Row {
-    fn text(&self, column: &str) -> &str {
+    pub fn text(&self, column: &str) -> &str {
         self.0.get(column).unwrap_or_else(|| panic!("no column {column}"))
     }
 
-    fn number(&self, column: &str) -> Option<u64> {
+    pub fn number(&self, column: &str) -> Option<u64> {
         Some(self.text(column)).filter(|text| !text.is_empty()).map(|text| text.parse().expect("a number"))
     }
 
@@ -32,7 +32,8 @@ impl Row {
     }
 }
 
-fn rows(folder: &Path) -> Vec<Row> {
+/// Returns the rows of `samples.csv` in this folder.
+pub fn rows(folder: &Path) -> Vec<Row> {
     let text = fs::read_to_string(folder.join("samples.csv")).expect("samples");
     let mut lines = text.lines().map(|line| line.split(','));
     let names: Vec<&str> = lines.next().expect("a header").collect();

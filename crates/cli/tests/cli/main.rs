@@ -63,6 +63,7 @@ mod redirects;
 mod requests;
 mod result;
 mod runs;
+mod sample_columns;
 mod scrape;
 mod script;
 #[cfg(feature = "script")]

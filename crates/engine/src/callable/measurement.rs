@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use truetail_model::arrival::Arrival;
-use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
+use truetail_model::driver::{Directive, Driver, DueRequest, Unissued, WorkerShare};
 use truetail_model::record::{Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
@@ -110,6 +110,7 @@ impl Measurement {
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
         let record =
             RequestRecord::new(start.arrival, actual_start, end, outcome).with_start_delay(start.connection_wait, None);
+        let record = RequestRecord { place: start.place, ..record };
         self.recorder.record(&record);
         self.live.count_end(&record);
         self.driver.complete(start.user, end);
@@ -123,9 +124,9 @@ impl Measurement {
 
     /// Ends the run like [`Measurement::finish`], and calls `never_issued` for each arrival that was never issued.
     pub(super) fn finish_with(mut self, ended: Timestamp, mut never_issued: impl FnMut(Arrival)) -> WorkerResult {
-        while let Some(arrival) = self.driver.pop_unissued() {
+        while let Some(Unissued { arrival, place, .. }) = self.driver.pop_unissued_with_session() {
             self.recorder.plan(arrival.intended_start);
-            self.recorder.record(&RequestRecord::never_issued(arrival, ended));
+            self.recorder.record(&RequestRecord { place, ..RequestRecord::never_issued(arrival, ended) });
             never_issued(arrival);
         }
         self.result(ended)

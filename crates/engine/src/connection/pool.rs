@@ -3,6 +3,9 @@
 //! Idle connections to an origin are used last in, first out, so that few stay warm and the surplus of a burst can age.
 //! Slots are reused with a new generation, so a late report about a former connection finds nothing.
 
+use truetail_model::driver::WorkerShare;
+use truetail_model::record::Ordinal;
+
 /// The reactor's name for a connection: generation in the high half, slot in the low half.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Token(pub(crate) u64);
@@ -26,6 +29,8 @@ struct Slot<C> {
     generation: u32,
     connection: Option<Box<C>>,
     origin: u32,
+    /// Number of the connection, or of the last one.
+    number: Ordinal,
     /// Position of this slot in its origin's list of idle connections.
     idle_at: Option<u32>,
 }
@@ -42,13 +47,14 @@ pub(crate) struct Pool<C> {
     /// True if some connection was idle once, so the server does not close each connection after one answer.
     pub(crate) reuses: bool,
     pub(crate) opened: u64,
+    share: WorkerShare,
     pub(crate) peak: u64,
     /// Number of open connections that ended before this side closed them.
     pub(crate) lost: u64,
 }
 
 impl<C> Pool<C> {
-    pub(crate) fn new(origins: usize) -> Pool<C> {
+    pub(crate) fn new(origins: usize, share: WorkerShare) -> Pool<C> {
         let idle = vec![Vec::new(); origins];
         let open_to = vec![0; origins];
         Pool {
@@ -59,6 +65,7 @@ impl<C> Pool<C> {
             open: 0,
             reuses: false,
             opened: 0,
+            share,
             peak: 0,
             lost: 0,
         }
@@ -68,13 +75,14 @@ impl<C> Pool<C> {
     /// reactor's own.
     pub(crate) fn insert(&mut self, connection: C, origin: u32) -> Token {
         let slot = self.vacant.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, connection: None, origin, idle_at: None });
+            self.slots.push(Slot { generation: 0, connection: None, origin, number: Ordinal::UNKNOWN, idle_at: None });
             (self.slots.len() - 1) as u32
         });
         let place = &mut self.slots[slot as usize];
         place.generation = (place.generation + 1) & 0x7fff_ffff;
         place.connection = Some(Box::new(connection));
         place.origin = origin;
+        place.number = Ordinal::new(self.opened * u64::from(self.share.workers) + u64::from(self.share.index));
         self.open_to[origin as usize] += 1;
         self.open += 1;
         self.opened += 1;
@@ -111,6 +119,13 @@ impl<C> Pool<C> {
     #[inline]
     pub(crate) fn origin(&self, slot: u32) -> u32 {
         self.slots[slot as usize].origin
+    }
+
+    /// Returns the number of the connection in a slot, or of the last one in it. No two workers of a machine have the
+    /// same number.
+    #[inline]
+    pub(crate) fn number(&self, slot: u32) -> Ordinal {
+        self.slots[slot as usize].number
     }
 
     pub(crate) fn is_idle(&self, slot: u32) -> bool {

@@ -30,7 +30,7 @@ use method::Method;
 use origin::Origin;
 use request::Request;
 use request_parts::RequestView;
-use request_set::RequestSet;
+use request_set::{FeedOrder, RequestSet};
 use resolve::AddressOverrides;
 use target_requests::TargetRequests;
 
@@ -228,6 +228,11 @@ impl Target {
     /// Makes the hash of the requests depend on `bytes` too, such as a script that makes requests during the run.
     pub fn depend_on(&mut self, bytes: &[u8]) {
         self.requests = self.requests.clone().hashed_with(bytes);
+    }
+
+    /// Says which of `rows` rows each session takes. The hash of the requests stays.
+    pub fn choose_rows_of_sessions(&mut self, rows: u32, order: FeedOrder, seed: u64) {
+        self.requests = self.requests.clone().choosing_rows(rows, order, seed);
     }
 
     /// Returns all endpoints of the first origin.

@@ -9,8 +9,8 @@ mod maker;
 
 use std::sync::Arc;
 
-use truetail_model::random::mix64;
-use truetail_model::record::TargetPlace;
+use truetail_model::random::{Numbered, mix64};
+use truetail_model::record::{Ordinal, RequestRecord, Samples, TargetPlace};
 use truetail_model::trace::TraceIds;
 
 use super::method::Method;
@@ -41,6 +41,18 @@ impl FeedOrder {
         match self {
             FeedOrder::InOrder => "in-order",
             FeedOrder::Random => "random",
+        }
+    }
+
+    /// Returns the row of session `number` of `rows` rows, at least one.
+    pub fn row_of_session(self, number: u64, rows: u32, seed: u64) -> u32 {
+        let rows = u64::from(rows);
+        match self {
+            FeedOrder::InOrder => (number % rows) as u32,
+            FeedOrder::Random => {
+                let drawn = Numbered::new(seed, SESSION_ROW_STREAM).uniform(number) * rows as f64;
+                (drawn as u64).min(rows - 1) as u32
+            }
         }
     }
 }
@@ -114,9 +126,14 @@ impl RequestSet {
     /// Returns these steps with data: each session gets one of `rows` rows in this order. `rows_hash` is the hash of
     /// the rows.
     #[must_use]
-    pub fn fed(mut self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {
+    pub fn fed(self, rows: u32, order: FeedOrder, seed: u64, rows_hash: u64) -> RequestSet {
+        RequestSet { hash: mix64(self.hash ^ mix64(rows_hash)), ..self.choosing_rows(rows, order, seed) }
+    }
+
+    /// Returns these steps with this choice of rows. The hash stays.
+    #[must_use]
+    pub(crate) fn choosing_rows(mut self, rows: u32, order: FeedOrder, seed: u64) -> RequestSet {
         (self.choice.rows, self.choice.order, self.choice.seed) = (rows, order, seed);
-        self.hash = mix64(self.hash ^ mix64(rows_hash));
         self
     }
 
@@ -236,6 +253,25 @@ impl RequestSet {
         RequestId { target, row }
     }
 
+    /// Tells each kept request the row that it was made of. A request that is the same for all rows has none.
+    pub fn tell_rows(&self, samples: &mut Samples) {
+        if self.choice.rows > 0 {
+            samples.change_each(|record| record.row = self.row_of(record));
+        }
+    }
+
+    fn row_of(&self, record: &RequestRecord) -> Ordinal {
+        let Choice { rows, order, seed, .. } = self.choice;
+        let row = if self.are_steps() {
+            let session = record.place.session.get();
+            session.map(|session| order.row_of_session(session.into(), rows, seed))
+        } else {
+            let RequestId { target, row } = self.choose(record.index);
+            (self.targets[target as usize].len() == rows as usize).then_some(row)
+        };
+        row.map_or(Ordinal::UNKNOWN, |row| Ordinal::new(row.into()))
+    }
+
     /// Returns head and body of a request in HTTP/1.1, or a message.
     ///
     /// # Panics
@@ -299,6 +335,7 @@ fn hash_bytes(hash: u64, bytes: &[u8]) -> u64 {
 /// Each purpose draws from its own random stream.
 const TARGET_STREAM: u64 = 0x7461_7267_6574_0001;
 const ROW_STREAM: u64 = 0x726f_7773_0000_0002;
+const SESSION_ROW_STREAM: u64 = 0x726f_7773_0000_0003;
 /// The increment of SplitMix64. Each draw is one number of its sequence.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 

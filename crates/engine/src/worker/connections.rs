@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use socket2::Socket;
+use truetail_model::driver::WorkerShare;
 use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Http2Stats;
@@ -52,9 +53,9 @@ struct OriginConnections {
 
 impl<P: Protocol, L: Placement<P>> Connections<P, L> {
     /// Creates an empty set for this number of origins. For `limit` see [`Placement::new`].
-    pub(super) fn new(origins: usize, ports: LocalPorts, limit: u64) -> Connections<P, L> {
+    pub(super) fn new(origins: usize, ports: LocalPorts, limit: u64, share: WorkerShare) -> Connections<P, L> {
         Connections {
-            pool: Pool::new(origins),
+            pool: Pool::new(origins, share),
             placement: L::new(origins, limit),
             ports,
             by_origin: vec![OriginConnections::default(); origins],

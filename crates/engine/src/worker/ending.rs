@@ -1,7 +1,7 @@
 //! Ends of requests: events of conversations, timeouts, lost connections and the end of the run; and their records.
 
 use truetail_model::driver::Unissued;
-use truetail_model::record::{Cause, Outcome, RequestRecord};
+use truetail_model::record::{Cause, Ordinal, Outcome, RequestRecord};
 use truetail_model::time::Timestamp;
 use truetail_run::{CpuTime, GeneratorStats};
 
@@ -229,6 +229,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         record.read_lag = completion.is_stamped.then(|| completion.read.since(completion.arrived));
         record.bytes_in = bytes_in;
         record.target = self.config.requests.target_place(id);
+        record.place = exchange.place;
+        record.connection = exchange.connection.map_or(Ordinal::UNKNOWN, |slot| self.connections.pool.number(slot));
         let user = exchange.user;
         self.in_flight.end(tag);
         // On a schedule, the permit was available to the next request since the answer arrived. In a closed loop the
@@ -287,13 +289,16 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 self.ledger.never_issued_block(&self.config.requests, &block, ended);
                 continue;
             }
-            let Some(Unissued { arrival, user, session }) = self.driver.pop_unissued_with_session() else { return };
+            let Some(Unissued { arrival, user, session, place }) = self.driver.pop_unissued_with_session() else {
+                return;
+            };
             let request = if self.events.is_scripted() {
                 RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
             } else {
                 self.config.requests.choose(arrival.index)
             };
-            self.ledger.record_never_issued(request, &RequestRecord::never_issued(arrival, ended));
+            let record = RequestRecord { place, ..RequestRecord::never_issued(arrival, ended) };
+            self.ledger.record_never_issued(request, &record);
             self.events.observe_never_issued(request.target, arrival, ended);
         }
     }

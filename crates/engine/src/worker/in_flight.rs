@@ -1,7 +1,7 @@
 //! Requests of one worker that have begun and not ended.
 
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{KnockOn, StartDelay};
+use truetail_model::record::{KnockOn, SessionPlace, StartDelay};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::deadlines::Deadlines;
@@ -17,6 +17,7 @@ pub(super) struct Exchange {
     pub(super) request: RequestId,
     pub(super) user: u32,
     pub(super) origin: u32,
+    pub(super) place: SessionPlace,
     /// Time that it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
     /// Start of the attempt: to connect, or on an open connection to send.

@@ -114,7 +114,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         Worker {
             clock: WorkerClock::new(clock),
             sleeper: Sleeper::new(habits),
-            connections: Connections::new(config.destinations.len(), ports, config.most_connections),
+            connections: Connections::new(config.destinations.len(), ports, config.most_connections, config.share),
             in_flight: InFlight::new(config.timeout),
             receiver: Receiver::new(),
             ahead: Openings::default(),

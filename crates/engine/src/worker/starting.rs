@@ -105,7 +105,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     /// Records an arrival without a request, because its script failed.
     fn skip(&mut self, start: &DueRequest, now: Timestamp) {
         let request = self.config.requests.choose(start.arrival.index);
-        self.ledger.record_never_issued(request, &RequestRecord::never_issued(start.arrival, now));
+        self.ledger.record_never_issued(request, &never_issued(start, now));
         self.events.observe_never_issued(request.target, start.arrival, now);
         self.driver.complete(start.user, now);
     }
@@ -114,7 +114,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     fn end_empty_session(&mut self, start: &DueRequest, now: Timestamp) {
         let number = self.driver.session_number(start.user);
         let target = self.events.script().never_issued(Some(start.user), number, start.arrival, now);
-        self.ledger.record_never_issued(RequestId { target, row: 0 }, &RequestRecord::never_issued(start.arrival, now));
+        self.ledger.record_never_issued(RequestId { target, row: 0 }, &never_issued(start, now));
         self.events.observe_never_issued(target, start.arrival, now);
         self.driver.complete_step(start.user, now, None);
     }
@@ -142,6 +142,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
             request,
             user: start.user,
             origin,
+            place: start.place,
             // A wait for a cap that only this machine imposes is generator lag.
             connection_wait: if self.config.has_own_cap { Nanos::ZERO } else { start.connection_wait },
             began,
@@ -163,4 +164,8 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         }
         self.place(tag, now);
     }
+}
+
+fn never_issued(start: &DueRequest, now: Timestamp) -> RequestRecord {
+    RequestRecord { place: start.place, ..RequestRecord::never_issued(start.arrival, now) }
 }

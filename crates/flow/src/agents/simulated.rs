@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use truetail_engine::{Method, Request};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{Outcome, RequestRecord, TargetLedger};
+use truetail_model::record::{Outcome, RequestRecord, TargetLedger, TargetPlace};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::RouteId;
 use truetail_model::time::{Nanos, Timestamp};
@@ -77,6 +77,7 @@ impl<'a> SimulatedAgents<'a> {
             run.snapshot.targets = self.ledgers.into_iter().map(|ledger| ledger.times).collect();
         }
         run.facts.offered = OfferedLoad { mix: requests.mix(), ..run.facts.offered };
+        requests.tell_rows(&mut run.snapshot.samples);
         run.facts.notes.extend(self.open.books.notes());
         run.facts.sessions = Some(self.open.books.facts());
         run
@@ -90,7 +91,8 @@ impl Sessions for SimulatedAgents<'_> {
         let step = graph.calls[call as usize].step();
         self.in_flight.insert(arrival.index, (user, call));
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
-        SessionRequest { route: self.route, max_time: None }
+        let target = if self.ledgers.len() == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(step) };
+        SessionRequest { route: self.route, target, max_time: None }
     }
 
     fn ended(&mut self, user: u32, record: &RequestRecord) -> Option<Nanos> {

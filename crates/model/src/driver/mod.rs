@@ -14,6 +14,7 @@ mod source;
 mod stripe;
 
 use crate::arrival::{Arrival, ArrivalBlock, ScheduleHash};
+use crate::record::SessionPlace;
 use crate::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use crate::workload::Workload;
 
@@ -31,6 +32,8 @@ pub struct DueRequest {
     pub arrival: Arrival,
     /// User who makes the request; pass it to [`Driver::complete`].
     pub user: u32,
+    /// Place of the request in its session, in the partly open model.
+    pub place: SessionPlace,
     /// Time that the request waited for a permit. The caller accounts for the rest of the start delay.
     pub connection_wait: Nanos,
 }
@@ -44,6 +47,8 @@ pub struct Unissued {
     pub user: Option<u32>,
     /// Number of its session among all sessions in the partly open model; 0 in the other models.
     pub session: u64,
+    /// Its place in the session, in the partly open model.
+    pub place: SessionPlace,
 }
 
 /// Next step of the caller.
@@ -212,10 +217,11 @@ impl Driver {
     #[inline]
     fn start(&mut self, due: Option<(Arrival, u32)>, connection_wait: Nanos, now: Timestamp) -> Directive {
         let (arrival, user) = due.expect("an arrival that is due");
+        let place = self.source.session_place(user);
         self.in_flight += 1;
         self.last_start = now;
         self.hash.add(arrival);
-        Directive::Start(DueRequest { arrival, user, connection_wait })
+        Directive::Start(DueRequest { arrival, user, place, connection_wait })
     }
 
     /// Reports that a request of `user` ended at `ended`: answered, failed or given up. Returns true if nothing follows
@@ -297,12 +303,13 @@ impl Driver {
     pub fn pop_unissued_with_session(&mut self) -> Option<Unissued> {
         let missed = self.missed.source.pop().inspect(|_| self.missed.so_far += 1);
         let missed = missed.map(|(arrival, user)| {
-            let session = self.missed.source.session_number(user);
-            Unissued { arrival, user: None, session }
+            let source = &self.missed.source;
+            Unissued { arrival, user: None, session: source.session_number(user), place: source.session_place(user) }
         });
         let unissued = missed.or_else(|| {
             let (arrival, user) = self.source.pop()?;
-            Some(Unissued { arrival, user: Some(user), session: self.source.session_number(user) })
+            let place = self.source.session_place(user);
+            Some(Unissued { arrival, user: Some(user), session: self.source.session_number(user), place })
         })?;
         self.hash.add(unissued.arrival);
         self.counted_out += 1;

@@ -4,6 +4,7 @@ use super::ready_queue::ReadyQueue;
 use super::scheduled::{LoadOrder, OpenArrivals};
 use super::share::WorkerShare;
 use crate::arrival::Arrival;
+use crate::record::{Ordinal, SessionPlace};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -12,6 +13,8 @@ struct Session {
     /// Number among all sessions of the schedule.
     number: u64,
     remaining: u32,
+    /// Number of its requests so far.
+    arrived: u64,
     /// Requests that are in flight or planned. Without a script that branches there is one.
     open: u32,
 }
@@ -58,6 +61,12 @@ impl PartlyOpenArrivals {
 
     pub(super) fn number_of(&self, slot: u32) -> u64 {
         self.running[slot as usize].number
+    }
+
+    /// Returns the place of the latest request of this slot in its session.
+    pub(super) fn place_of(&self, slot: u32) -> SessionPlace {
+        let Session { number, arrived, .. } = self.running[slot as usize];
+        SessionPlace { session: Ordinal::new(number), turn: Ordinal::new(arrived - 1) }
     }
 
     /// Lets sessions end when the caller says so, and not by a time.
@@ -110,11 +119,12 @@ impl PartlyOpenArrivals {
         let session = &mut self.running[slot as usize];
         // A script may make more requests than the workload says.
         session.remaining = session.remaining.saturating_sub(1);
+        session.arrived += 1;
         (arrival, slot)
     }
 
     fn open_session(&mut self, number: u64) -> u32 {
-        let session = Session { number, remaining: self.requests_per_session.max(1), open: 1 };
+        let session = Session { number, remaining: self.requests_per_session.max(1), arrived: 0, open: 1 };
         match self.free_slots.pop() {
             Some(slot) => {
                 self.running[slot as usize] = session;

@@ -5,6 +5,7 @@ use super::scheduled::{LoadOrder, OpenArrivals};
 use super::sessions::PartlyOpenArrivals;
 use super::share::WorkerShare;
 use crate::arrival::{Arrival, ArrivalBlock};
+use crate::record::SessionPlace;
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -157,6 +158,15 @@ impl ArrivalSource {
         match self {
             ArrivalSource::PartlyOpen(source) => source.number_of(user),
             ArrivalSource::Open(_) | ArrivalSource::Closed(_) | ArrivalSource::Idle => 0,
+        }
+    }
+
+    /// Returns the place of the latest request of `user` in its session.
+    #[inline]
+    pub(super) fn session_place(&self, user: u32) -> SessionPlace {
+        match self {
+            ArrivalSource::PartlyOpen(source) => source.place_of(user),
+            ArrivalSource::Open(_) | ArrivalSource::Closed(_) | ArrivalSource::Idle => SessionPlace::NONE,
         }
     }
 

@@ -34,7 +34,7 @@ pub use knock_on::KnockOn;
 pub use metric::{EmptyMetricRule, Metric, MetricDefinition, MetricPopulation, Unit};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};
-pub use request::{RequestRecord, StartDelay, TargetPlace};
+pub use request::{Ordinal, RequestRecord, SessionPlace, StartDelay, TargetPlace};
 pub use samples::{Samples, SamplesOptions};
 pub use seconds::SecondCounts;
 pub use snapshot::Snapshot;

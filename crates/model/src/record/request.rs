@@ -51,6 +51,41 @@ impl TargetPlace {
     }
 }
 
+/// Place in a sequence of the run, from 0, in 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ordinal(u32);
+
+impl Ordinal {
+    /// There is none, or it is not known.
+    pub const UNKNOWN: Ordinal = Ordinal(u32::MAX);
+
+    /// Returns this place; [`Ordinal::UNKNOWN`] after 4,294,967,294 others.
+    #[inline]
+    pub fn new(place: u64) -> Ordinal {
+        Ordinal(u32::try_from(place).unwrap_or(u32::MAX))
+    }
+
+    /// Returns the place; `None` if it is unknown.
+    #[inline]
+    pub fn get(self) -> Option<u32> {
+        (self != Ordinal::UNKNOWN).then_some(self.0)
+    }
+}
+
+/// Place of a request in its session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SessionPlace {
+    /// Number of the session among all sessions of the schedule.
+    pub session: Ordinal,
+    /// Number of the request among those of its session.
+    pub turn: Ordinal,
+}
+
+impl SessionPlace {
+    /// The load has no sessions.
+    pub const NONE: SessionPlace = SessionPlace { session: Ordinal::UNKNOWN, turn: Ordinal::UNKNOWN };
+}
+
 /// Record of one arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestRecord {
@@ -85,6 +120,12 @@ pub struct RequestRecord {
     pub outcome: Outcome,
     /// Target of the request, if the run has several.
     pub target: TargetPlace,
+    /// Place of the request in its session.
+    pub place: SessionPlace,
+    /// Row of data that the request was made of.
+    pub row: Ordinal,
+    /// Number of the connection that carried it, among all connections of the run.
+    pub connection: Ordinal,
     /// Bytes of the answer that were read: head and body.
     pub bytes_in: u64,
 }
@@ -108,6 +149,9 @@ impl RequestRecord {
             send_wait: None,
             outcome,
             target: TargetPlace::UNKNOWN,
+            place: SessionPlace::NONE,
+            row: Ordinal::UNKNOWN,
+            connection: Ordinal::UNKNOWN,
             bytes_in: 0,
         }
     }

@@ -21,7 +21,7 @@ impl SamplesOptions {
 }
 
 impl Default for SamplesOptions {
-    /// Keeps 262,144 requests, and the 8,192 slowest: at most 40 MB.
+    /// Keeps 262,144 requests, and the 8,192 slowest: at most 44 MB.
     fn default() -> SamplesOptions {
         SamplesOptions { capacity: 1 << 18, slowest: 1 << 13 }
     }
@@ -130,6 +130,12 @@ impl Samples {
         let slowest = &mut self.slowest;
         other.slowest.iter().for_each(|record| slowest.offer(record));
         self.even.merge(&other.even, |left_out| slowest.offer(left_out));
+    }
+
+    /// Changes each kept request. Its index, times and outcome must stay.
+    pub fn change_each(&mut self, mut change: impl FnMut(&mut RequestRecord)) {
+        self.even.change_each(&mut change);
+        self.slowest.change_each(change);
     }
 
     /// Returns the options.

@@ -75,6 +75,11 @@ impl Slowest {
         self.records[slot as usize] = *record;
     }
 
+    /// Changes each request. Its index, times and outcome must stay.
+    pub(super) fn change_each(&mut self, change: impl FnMut(&mut RequestRecord)) {
+        self.records.iter_mut().for_each(change);
+    }
+
     /// Returns the requests, in no stated order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &RequestRecord> {
         self.records.iter()

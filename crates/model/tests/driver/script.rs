@@ -2,6 +2,7 @@
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::driver::{Directive, Driver, Unissued, WorkerShare};
+use truetail_model::record::{Ordinal, SessionPlace};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -63,8 +64,9 @@ fn only_requests_due_at_the_end_count_as_unissued() {
     assert_eq!(driver.poll(Timestamp(2_400 * MS)), Directive::Expired, "the drain is over");
     driver.complete_step(users[3], Timestamp(2_400 * MS), None);
     driver.end_sessions_at(Timestamp(2_400 * MS));
-    let Unissued { arrival, user, session } = driver.pop_unissued_with_session().expect("one was due");
+    let Unissued { arrival, user, session, place } = driver.pop_unissued_with_session().expect("one was due");
     assert_eq!((arrival.intended_start.0 / MS, user, session), (2_390, Some(users[2]), 2));
+    assert_eq!(place, SessionPlace { session: Ordinal::new(2), turn: Ordinal::new(1) });
     assert_eq!(driver.pop_unissued_with_session(), None);
 }
 

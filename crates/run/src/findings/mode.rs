@@ -40,6 +40,18 @@ pub enum ModePlace {
         /// Its value.
         value: String,
     },
+    /// Nearly all of them were on few connections.
+    Connections {
+        /// Number of these connections.
+        slow: u64,
+        /// Number of all connections.
+        of: u64,
+    },
+    /// The connections of nearly all of them had been idle.
+    AfterIdle {
+        /// For at least this time.
+        at_least_ns: u64,
+    },
     /// Within this part of the run: times since its origin.
     Within {
         /// Intended start of the first.

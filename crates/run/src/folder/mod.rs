@@ -27,6 +27,7 @@ use error::LineError;
 pub use error::{LoadError, PackError, SaveError};
 pub use load::{Loaded, MissingFile, load, load_run_file};
 pub use pack::{is_packed, pack};
+pub use samples::OptionalColumn;
 pub use save::{check_free, check_writable, has_files_of_a_run, save, save_page};
 pub(crate) use save::{remove_files, write_file};
 

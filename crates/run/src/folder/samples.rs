@@ -17,6 +17,9 @@
 //! | `send_wait_ns` | from the first byte of the request until its last was accepted; blank if both were at once |
 //! | `knock_on_ns` | most that the generator may have added beyond `generator_lag_ns`; blank if 0 |
 //! | `target` | place of the target in `by_target` of run.json, from 0; blank if the run has one target |
+//! | `session`, `turn` | number of its session in the schedule, and its number in the session, from 0; blank without |
+//! | `row` | row of data that it was made of, from 0; blank without |
+//! | `connection` | number of the connection that carried it, from 0; blank if unknown |
 //! | `trace_id` | trace id of the request, 32 hexadecimal digits |
 //! | `header.NAME` | value of a header of `--keep-header`; blank without it, `(other)` beyond its known values |
 //! | `stream`, `first_event_ns`, `last_event_ns` | ending of the stream, and instants from the origin; blank without |
@@ -34,7 +37,9 @@ use std::io::{self, Read, Write};
 use csv::StringRecord;
 use serde::{Deserialize, Serialize};
 use truetail_model::arrival::Arrival;
-use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay, TargetPlace};
+use truetail_model::record::{
+    Cause, Ordinal, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay, TargetPlace,
+};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::trace::TraceIds;
 
@@ -91,14 +96,26 @@ const HEADER: [&str; 15] = [
     "bytes_in",
 ];
 
-/// A column that is written only if some request has a value, after all other columns.
-struct OptionalColumn {
-    name: &'static str,
-    get: fn(&RequestRecord) -> Option<u64>,
+/// A column of numbers that exists only if some request has a value.
+pub struct OptionalColumn {
+    /// Name in `samples.csv`.
+    pub name: &'static str,
+    /// Returns the value of a request.
+    pub get: fn(&RequestRecord) -> Option<u64>,
     set: fn(&mut RequestRecord, u64),
 }
 
-const OPTIONAL: [OptionalColumn; 4] = [
+impl OptionalColumn {
+    /// Returns the columns that these samples have.
+    pub fn of(samples: &Samples) -> Vec<&'static OptionalColumn> {
+        let has_value = |column: &&OptionalColumn| {
+            samples.even().iter().chain(samples.slowest_left_out()).any(|record| (column.get)(record).is_some())
+        };
+        OPTIONAL_COLUMNS.iter().filter(has_value).collect()
+    }
+}
+
+const OPTIONAL_COLUMNS: [OptionalColumn; 8] = [
     OptionalColumn {
         name: "first_byte_ns",
         get: |record| record.first_byte.map(|first_byte| first_byte.0),
@@ -119,6 +136,26 @@ const OPTIONAL: [OptionalColumn; 4] = [
         get: |record| record.target.index().map(|index| index as u64),
         set: |record, index| record.target = u32::try_from(index).map_or(TargetPlace::UNKNOWN, TargetPlace::new),
     },
+    OptionalColumn {
+        name: "session",
+        get: |record| record.place.session.get().map(u64::from),
+        set: |record, number| record.place.session = Ordinal::new(number),
+    },
+    OptionalColumn {
+        name: "turn",
+        get: |record| record.place.turn.get().map(u64::from),
+        set: |record, number| record.place.turn = Ordinal::new(number),
+    },
+    OptionalColumn {
+        name: "row",
+        get: |record| record.row.get().map(u64::from),
+        set: |record, number| record.row = Ordinal::new(number),
+    },
+    OptionalColumn {
+        name: "connection",
+        get: |record| record.connection.get().map(u64::from),
+        set: |record, number| record.connection = Ordinal::new(number),
+    },
 ];
 
 pub(super) fn write(
@@ -134,8 +171,7 @@ pub(super) fn write(
     rows.sort_by_key(|(_, record)| (record.intended_start, record.index));
     // The header is written separately, so that it exists even without rows.
     let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    let has_value = |column: &&OptionalColumn| rows.iter().any(|(_, record)| (column.get)(record).is_some());
-    let optional: Vec<&OptionalColumn> = OPTIONAL.iter().filter(has_value).collect();
+    let optional = OptionalColumn::of(samples);
     let trace_id = ids.map(|_| "trace_id");
     let names = HEADER.into_iter().chain(optional.iter().map(|column| column.name)).chain(trace_id);
     names.map(str::to_owned).chain(names_of_headers(kept_headers)).try_for_each(|name| csv.write_field(name))?;
@@ -186,7 +222,7 @@ pub(super) fn read(
     let mut csv = csv::Reader::from_reader(input);
     let headers = csv.headers().map_err(LineError::from_csv)?.clone();
     let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
-    let optional: Vec<_> = OPTIONAL.iter().filter_map(|column| Some((place(column)?, column))).collect();
+    let optional: Vec<_> = OPTIONAL_COLUMNS.iter().filter_map(|column| Some((place(column)?, column))).collect();
     let places_of_headers: Vec<Option<usize>> =
         names_of_headers(kept_headers.as_deref()).map(|name| headers.iter().position(|other| other == name)).collect();
     let mut even = Vec::new();
@@ -309,6 +345,7 @@ impl<'a> SampleRow<'a> {
 
 #[cfg(test)]
 mod tests {
+    use truetail_model::record::SessionPlace;
     use truetail_model::trace::TraceFormat;
 
     use super::*;
@@ -331,11 +368,14 @@ mod tests {
         let bare = |index| RequestRecord::new(arrival(index), Timestamp(5), Timestamp(9), answered);
         let full = RequestRecord { first_byte: Some(Timestamp(7)), ..bare(1) };
         let of_target = RequestRecord { target: TargetPlace::new(3), ..full };
+        let place = SessionPlace { session: Ordinal::new(4), turn: Ordinal::new(0) };
+        let of_session = RequestRecord { place, row: Ordinal::new(2), connection: Ordinal::new(9), ..full };
         let ids = TraceIds::new(5, TraceFormat::W3c, 1.0);
         for (records, ids, columns) in [
             (vec![bare(0), bare(1)], None, HEADER.len()),
             (vec![bare(0), full], None, HEADER.len() + 1),
             (vec![bare(0), of_target], None, HEADER.len() + 2),
+            (vec![bare(0), of_session], None, HEADER.len() + 5),
             (vec![bare(0), of_target], Some(ids), HEADER.len() + 3),
         ] {
             let options = SamplesOptions { capacity: 2, slowest: 0 };

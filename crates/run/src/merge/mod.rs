@@ -13,7 +13,7 @@ mod same_load;
 mod stripes;
 
 use truetail_model::arrival::{ScheduleHash, Trace};
-use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot, Tally};
+use truetail_model::record::{ByInterval, Ordinal, Samples, SamplesOptions, Snapshot, Tally};
 use truetail_model::time::Timestamp;
 
 pub use error::{MergeError, ranges};
@@ -71,7 +71,7 @@ impl Merger {
     ///
     /// # Errors
     /// [`MergeError`]. It numbers the runs from 1 in the order of addition. After an error, the sum is unchanged.
-    pub fn add(&mut self, part: Run, verdict: Option<&Verdict>) -> Result<(), MergeError> {
+    pub fn add(&mut self, mut part: Run, verdict: Option<&Verdict>) -> Result<(), MergeError> {
         let number = self.added.len() + 1;
         let identity = Identity::from_run(&part);
         self.check(&part, &identity, number)?;
@@ -86,6 +86,7 @@ impl Merger {
         match &mut self.whole {
             None => self.whole = Some(part),
             Some(whole) => {
+                number_connections_after(&whole.snapshot.samples, &mut part.snapshot.samples);
                 whole.snapshot.merge(&part.snapshot);
                 add_facts(&mut whole.facts, part.facts);
                 keep_streams_of_samples(whole);
@@ -204,6 +205,16 @@ impl Merger {
 fn keep_streams_of_samples(whole: &mut Run) {
     let Run { facts, snapshot } = whole;
     facts.stream.iter_mut().for_each(|streams| streams.requests.keep_only(&snapshot.samples));
+}
+
+/// Renumbers the connections of `part`, so that none has a number of `whole`.
+fn number_connections_after(whole: &Samples, part: &mut Samples) {
+    let connections = whole.even().iter().chain(whole.slowest_left_out()).filter_map(|record| record.connection.get());
+    let Some(last) = connections.max() else { return };
+    part.change_each(|record| {
+        let number = record.connection.get().map(|number| u64::from(last) + 1 + u64::from(number));
+        record.connection = number.map_or(Ordinal::UNKNOWN, Ordinal::new);
+    });
 }
 
 fn bytes_of_samples(samples: &Samples) -> u128 {

@@ -1,11 +1,13 @@
 //! Tests that parts of a run, recorded separately, merge into what one recorder would have recorded.
 
+use std::collections::BTreeMap;
+
 use crate::support::{
     assert_same_counts, assert_same_snapshot, facts, failed_answer, options, run, schedules, slow, steady,
     through_a_folder,
 };
 use proptest::prelude::*;
-use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
+use truetail_model::record::{Ordinal, RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, merge};
 
 /// Returns the records of worker `i` of `n`.
@@ -101,6 +103,22 @@ fn facts_of_two_machines_add_up() {
             "the runs were made on different machines: linux x86_64 with 2 CPUs, linux x86_64 with 64 CPUs; host describes the first",
         ]
     );
+}
+
+#[test]
+fn connections_of_two_machines_have_different_numbers() {
+    let on = |numbers: [u64; 4]| {
+        let (mut run, _) = stripes_of_steady();
+        run.snapshot.samples.change_each(|record| record.connection = Ordinal::new(numbers[record.index as usize % 4]));
+        run.facts.started_at_unix_ns = run.facts.started_at_unix_ns.map(|at| at + numbers[0]);
+        run
+    };
+    const NONE: u64 = u32::MAX as u64;
+    let merged = merge(vec![on([0, 0, 3, 3]), on([7, 7, NONE, NONE])]).unwrap();
+    let mut counts = BTreeMap::new();
+    merged.snapshot.samples.even().iter().for_each(|record| *counts.entry(record.connection.get()).or_insert(0) += 1);
+    let half = merged.snapshot.samples.even().len() / 4;
+    assert_eq!(counts, BTreeMap::from([(None, half), (Some(0), half), (Some(3), half), (Some(11), half)]));
 }
 
 #[test]

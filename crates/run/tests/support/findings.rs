@@ -111,6 +111,8 @@ pub fn findings(run: &Run) -> Findings {
         }]],
         modes: vec![
             mode(ModePlace::EveryNth(50)),
+            mode(ModePlace::Connections { slow: 1, of: 20 }),
+            mode(ModePlace::AfterIdle { at_least_ns: 5 }),
             mode(ModePlace::Within { from_ns: 5, to_ns: 7 }),
             mode(ModePlace::Header { name: "x-cache".to_owned(), value: "MISS".to_owned() }),
         ],
