@@ -35,6 +35,7 @@ pub struct Bench {
     streams: Option<ItemStreams>,
     gates: Vec<Gate>,
     labels: Option<Arc<Labels>>,
+    rows: Option<Py<PyTuple>>,
     /// The caller has given real-time priority to the threads of the run.
     realtime: bool,
     stop_requested: AtomicBool,
@@ -46,7 +47,7 @@ impl Bench {
     #[new]
     #[pyo3(signature = (*, kind, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
                         session_length, workers, waiting, in_flight, timeout, drain, max_failures, stall, slo, fail_if, label,
-                        realtime))]
+                        rows, realtime))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         kind: &str,
@@ -70,6 +71,7 @@ impl Bench {
         slo: Vec<String>,
         fail_if: Vec<String>,
         label: Option<Py<PyAny>>,
+        rows: Option<Py<PyTuple>>,
         realtime: bool,
     ) -> PyResult<Bench> {
         let gates = gate::gates(&slo, &fail_if)?;
@@ -97,7 +99,7 @@ impl Bench {
         let labels = label.map(|label| Arc::new(Labels::new(label, Timestamp(plan.workload.warmup.0))));
         let stop_requested = AtomicBool::new(false);
         let control = Control::new();
-        Ok(Bench { plan, control, streams, gates, labels, realtime, stop_requested, created: Instant::now() })
+        Ok(Bench { plan, control, streams, gates, labels, rows, realtime, stop_requested, created: Instant::now() })
     }
 
     /// Calls `function` on this thread, and with more workers also on others. Each first calls `setup`, and passes its
@@ -108,13 +110,12 @@ impl Bench {
         function: Py<PyAny>,
         name: Option<String>,
         setup: Option<Py<PyAny>>,
-        rows: Option<Py<PyTuple>>,
     ) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let failures = CallFailures::default();
         let failures = &failures;
         let control = &self.control;
         let function = &function;
-        let rows = rows.as_ref();
+        let rows = self.rows.as_ref();
         let setup = setup.as_ref();
         let worker = |py: Python<'_>| {
             let state = setup.map(|setup| set_up(setup.bind(py))).transpose();
@@ -125,7 +126,7 @@ impl Bench {
             let arguments = CallArguments { state, rows };
             PythonFunction { function, arguments, labels: self.labels.as_deref(), failures, control, fresh: true }
         };
-        let mut measured = py.detach(|| {
+        let measured = py.detach(|| {
             // The thread stays attached to the interpreter during the run, so that its thread state, such as a
             // `threading.local`, is kept between calls.
             let work = |py: Python<'_>, caller: CallWorker<'_>| {
@@ -134,9 +135,6 @@ impl Bench {
             };
             bench_here(&self.plan, control, |caller| Python::attach(|py| work(py, caller)))
         });
-        if let Some(rows) = rows.map(|rows| rows.bind(py).len() as u64) {
-            measured.snapshot.samples.change_each(|record| record.row = Ordinal::new(record.index % rows));
-        }
         let mut failures = failures.take();
         match failures.not_set_up.take() {
             Some(error) => Err(error),
@@ -205,6 +203,9 @@ impl Bench {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Callable, OfferedLoad { name, ..offered });
+        if let Some(rows) = self.rows.as_ref().map(|rows| rows.bind(py).len() as u64) {
+            run.snapshot.samples.change_each(|record| record.row = Ordinal::new(record.index % rows));
+        }
         run.facts.stream = self.streams.as_ref().map(|streams| streams.facts(&run.snapshot.samples));
         run.facts.interrupted = self.control.was_stopped();
         run.facts.generator.iter_mut().for_each(|generator| generator.realtime = self.realtime);

@@ -88,6 +88,7 @@ def test_rows_go_by_the_number_of_the_call() -> None:
     only_rows: list[object] = []
     truetail.bench(only_rows.append, rate=500, duration="10ms", warmup="4ms", rows=(1, None, [2]))
     assert only_rows == [1, None, [2], 1, None, [2], 1]
+    assert list(result.to_numpy()["row"]) == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
 
 
 def test_async_functions_are_set_up_once_in_their_loop() -> None:

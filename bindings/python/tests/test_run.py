@@ -85,6 +85,13 @@ def test_targets_and_rows(server: Server, tmp_path: Path) -> None:
     assert result.statuses == {200: 4}
     seen = sorted((path, headers["X-Name"], headers["X-All"]) for _, path, headers, _ in server.seen)
     assert seen == [("/items/1", "one", "yes")] * 2 + [("/items/2", "two", "yes")] * 2
+    samples, frame = result.to_numpy(), result.to_pandas()
+    assert list(samples["row"]) == [0, 1, 0, 1] and set(samples["connection"]) <= {0, 1, 2, 3} and "target" not in frame
+    assert list(frame["row"]) == [0, 1, 0, 1] and frame["row"].dtype == frame["first_byte_ns"].dtype == "Int64"
+    targets.write_text(f"GET {server.url}/items/{{{{id}}}}\n\nPOST {server.url}/login\n")
+    mixed = truetail.run(targets=targets, data_from=str(rows), **{**LOAD, "requests": 40}).to_pandas()
+    assert set(mixed["target"].cat.categories) == set(mixed["target"]) and mixed["target"].str.startswith("POST").any()
+    assert (mixed["row"].isna() == mixed["target"].str.startswith("POST")).all(), "the other target takes no row"
     port = server.server_port
     truetail.run(f"http://named.test:{port}/", resolve=[f"named.test:{port}:127.0.0.1"], keepalive=False, **LOAD)
     assert server.seen[-1][2]["Host"] == f"named.test:{port}" and server.seen[-1][2]["Connection"] == "close"

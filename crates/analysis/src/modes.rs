@@ -8,6 +8,7 @@
 //! has no group.
 
 mod connections;
+mod property;
 
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_run::{HeaderPlace, Mode, ModePlace, Run};
@@ -15,6 +16,7 @@ use truetail_run::{HeaderPlace, Mode, ModePlace, Run};
 use crate::binomial;
 use crate::figures::time;
 use crate::part_names::PARTS;
+use property::{NEARLY_ALL, is_of_group};
 
 /// Ratio between the edges of neighbouring bins.
 const BIN: f64 = 1.02;
@@ -30,8 +32,6 @@ const LOWEST_SHARE: f64 = 0.001;
 const MOST: usize = 3;
 /// Probability of a group in a run without any, over all windows.
 const CHANCE: f64 = 1e-4;
-/// From this share on, a property is one of the group.
-const NEARLY_ALL: f64 = 0.9;
 /// From this share on, the gaps between requests of a group are equal.
 const REGULAR: f64 = 0.7;
 /// A group within this share of the run is not spread.
@@ -241,13 +241,6 @@ fn header(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Op
         let value = header.values.get(value)?.value.clone();
         Some(ModePlace::Header { name: header.name.clone(), value })
     })
-}
-
-/// Returns true if nearly all requests of the group have a property that less than half as many of the answers have.
-fn is_of_group(answers: &[&RequestRecord], group: &[&RequestRecord], has: impl Fn(&RequestRecord) -> bool) -> bool {
-    let share =
-        |records: &[&RequestRecord]| records.iter().filter(|record| has(record)).count() as f64 / records.len() as f64;
-    share(group) >= NEARLY_ALL && share(answers) < NEARLY_ALL / 2.0
 }
 
 /// Returns the gap that most requests of the group have to the one before, by index, if it is above 1.

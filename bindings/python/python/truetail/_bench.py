@@ -117,12 +117,13 @@ def bench(
         slo=texts("slo", slo, "p99 < 50ms"),
         fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
         label=label,
+        rows=row_list,
         realtime=realtime,
     )
     with placement.placed(processors, realtime), shown(plan, progress):
         if kind != "function":
             return _aio.bench_in_a_new_loop(plan, _calls(kind, fn, _aio.Arguments(setup, row_list), label is not None), _name_of(fn))
-        return result_of(plan.call(fn, _name_of(fn), setup, row_list))
+        return result_of(plan.call(fn, _name_of(fn), setup))
 
 
 async def bench_async(
@@ -183,6 +184,7 @@ async def bench_async(
         slo=texts("slo", slo, "p99 < 50ms"),
         fail_if=texts("fail_if", fail_if, "p99 > 50ms"),
         label=label,
+        rows=row_list,
         realtime=False,
     )
     with shown(plan, progress):

@@ -239,11 +239,13 @@ class Result:
         """Single arrivals in the order of their intended start, as a structured array.
 
         All where they fit, else an even part of them (see `one_in`). `slowest=True` adds those that were kept only
-        because they are slow. `status` is NaN where there is none. A run of streams also has the columns of samples.csv
+        because they are slow. `status` is NaN where there is none. If a request has them, there are further columns of
+        samples.csv: `first_byte_ns`, `send_wait_ns`, `knock_on_ns`, `target`, `session`, `turn`, `row` and `connection`, NaN
+        where there is none, and `trace_id`. A run of streams also has the columns of samples.csv
         about them, such as `first_content_ns` and `output_tokens`: NaN, or an empty text, where they are unknown.
         """
     def to_pandas(self, *, slowest: bool = False) -> pandas.DataFrame:
-        """The same as `to_numpy`, as a data frame. `status` is NA where there is none. Of streams, `gaps_ns` has the list of
+        """The same as `to_numpy`, as a data frame. `status` is NA where there is none, and `target` is the name of the target. Of streams, `gaps_ns` has the list of
         the gaps of each, None where they are not kept."""
     def to_dict(self) -> dict[str, Any]:
         """The content of `run.json`."""
@@ -337,6 +339,7 @@ class Bench:
         slo: list[str],
         fail_if: list[str],
         label: Optional[Callable[[Any], Optional[str]]],
+        rows: Optional[tuple[object, ...]],
         realtime: bool,
     ) -> Bench: ...
     def call(
@@ -344,7 +347,6 @@ class Bench:
         function: Any,
         name: Optional[str],
         setup: Optional[Callable[[], object]],
-        rows: Optional[tuple[object, ...]],
     ) -> tuple[Result, Optional[BaseException]]: ...
     def pump(self, name: Optional[str]) -> Pump: ...
     def finish(self, pump: Pump) -> tuple[Result, Optional[BaseException]]: ...

@@ -9,7 +9,7 @@ use truetail_model::record::RequestRecord;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::ModePlace;
 
-use super::{NEARLY_ALL, is_of_group};
+use super::property::{NEARLY_ALL, is_of_group};
 use crate::binomial;
 
 /// Probability that some connection looks slow in a run whose slow requests are spread over the connections.
@@ -91,7 +91,8 @@ fn others_were_fast(
         let candidates = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|place| others.get(place));
         candidates.min_by_key(|(start, _)| start.0.abs_diff(at.0)).is_some_and(|(_, was_fast)| *was_fast)
     };
-    let (mut with, mut beside_fast) = (0, 0);
+    let mut with = 0;
+    let mut beside_fast = 0;
     for record in group.iter().filter(|record| has(record)) {
         with += 1;
         beside_fast += u64::from(nearest_was_fast(record));

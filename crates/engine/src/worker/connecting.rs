@@ -20,7 +20,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         if let Some(spare) = self.connections.spare() {
             self.drop_connection(spare);
         }
-        let requester = self.in_flight.get(tag).requester();
+        let requester = self.in_flight.get(tag).requester;
         match self.begin_opening(Opener::Request(tag), requester, now) {
             Ok(slot) => self.in_flight.get(tag).connection = Some(slot),
             Err(cause) => self.end(tag, CompletionTime::read_at(now), Outcome::ConnectFailed(cause), 0),

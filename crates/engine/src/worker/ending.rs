@@ -194,7 +194,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 }
             }
             slot => {
-                let origin = self.in_flight.get(tag).origin;
+                let origin = self.in_flight.get(tag).requester.origin;
                 self.connections.remove_waiting(origin, tag);
                 if let Some(slot) = slot {
                     self.drop_connection(slot);
@@ -231,7 +231,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         record.target = self.config.requests.target_place(id);
         record.place = exchange.place;
         record.connection = exchange.connection.map_or(Ordinal::UNKNOWN, |slot| self.connections.pool.number(slot));
-        let user = exchange.user;
+        let user = exchange.requester.user;
         self.in_flight.end(tag);
         // On a schedule, the permit was available to the next request since the answer arrived. In a closed loop the
         // user is this worker, and continues when it has read the answer.

@@ -15,8 +15,7 @@ pub(super) struct Exchange {
     pub(super) arrival: Arrival,
     /// The request that was chosen for this arrival.
     pub(super) request: RequestId,
-    pub(super) user: u32,
-    pub(super) origin: u32,
+    pub(super) requester: Requester,
     pub(super) place: SessionPlace,
     /// Time that it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
@@ -47,11 +46,6 @@ pub(super) struct RareTimes {
 }
 
 impl Exchange {
-    #[inline]
-    pub(super) fn requester(&self) -> Requester {
-        Requester { user: self.user, origin: self.origin }
-    }
-
     /// Returns true if a connection was opened for this request.
     #[inline]
     pub(super) fn has_opened(&self) -> bool {

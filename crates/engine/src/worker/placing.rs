@@ -5,7 +5,7 @@ use truetail_model::time::Timestamp;
 
 use super::Worker;
 use super::clock::CompletionTime;
-use crate::placement::{Placement, Requester};
+use crate::placement::Placement;
 use crate::protocol::{Beginning, Conversation, Protocol, Tag};
 use crate::worker_instant::WorkerInstant;
 
@@ -16,7 +16,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     #[inline]
     pub(super) fn place(&mut self, tag: Tag, now: Timestamp) {
         let exchange = self.in_flight.get(tag);
-        let requester = exchange.requester();
+        let requester = exchange.requester;
         let origin = requester.origin;
         match self.connections.choose(requester, now) {
             Some(slot) => self.begin_on(slot, tag, now),
@@ -60,7 +60,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
     pub(super) fn unassign(&mut self, tag: Tag) {
         let exchange = self.in_flight.get(tag);
         exchange.connection = None;
-        self.connections.wait(exchange.origin, tag);
+        self.connections.wait(exchange.requester.origin, tag);
     }
 
     /// Finds connections for waiting requests if a step has noted that there may be room.
@@ -84,7 +84,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                     return self.update_capacity(now);
                 }
                 left -= 1;
-                let requester: Requester = self.in_flight.get(tag).requester();
+                let requester = self.in_flight.get(tag).requester;
                 let slot = self.connections.choose_again(requester, now);
                 if slot.is_none() && !self.connections.may_open(origin) {
                     break;

@@ -7,7 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::in_flight::Exchange;
 use super::receiver::LONGEST_TURN;
 use super::{NextAction, REPORTS, Worker};
-use crate::placement::Placement;
+use crate::placement::{Placement, Requester};
 use crate::protocol::Protocol;
 use crate::target::request_set::RequestId;
 
@@ -140,8 +140,7 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
         let tag = self.in_flight.begin(Exchange {
             arrival: start.arrival,
             request,
-            user: start.user,
-            origin,
+            requester: Requester { user: start.user, origin },
             place: start.place,
             // A wait for a cap that only this machine imposes is generator lag.
             connection_wait: if self.config.has_own_cap { Nanos::ZERO } else { start.connection_wait },

@@ -77,7 +77,7 @@ impl Ordinal {
 pub struct SessionPlace {
     /// Number of the session among all sessions of the schedule.
     pub session: Ordinal,
-    /// Number of the request among those of its session.
+    /// Number of the request in its session.
     pub turn: Ordinal,
 }
 
