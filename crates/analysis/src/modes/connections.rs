@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use truetail_model::record::RequestRecord;
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::time::Timestamp;
 use truetail_run::ModePlace;
 
 use super::property::{NEARLY_ALL, is_of_group};
@@ -23,15 +23,18 @@ pub(super) fn few_connections(answers: &[&RequestRecord], group: &[&RequestRecor
     let of_group = by_connection(group);
     let share = group.len() as f64 / answers.len() as f64;
     let chance = CHANCE / all.len().max(1) as f64;
-    let is_slow = |connection: &u32| {
-        let [all, slow] = [&all, &of_group].map(|counts| counts.get(connection).copied().unwrap_or(0) as f64);
+    let is_slow = |connection: u64| {
+        let [all, slow] = [&all, &of_group].map(|counts| count_of(counts, connection) as f64);
         // At least `slow` of `all` are in the group if at most the rest is not.
         slow > 0.0 && binomial::at_most(all - slow, all, 1.0 - share) < chance
     };
-    let slow = all.keys().filter(|connection| is_slow(connection)).count() as u64;
-    let is_on_one = |record: &RequestRecord| record.connection.get().is_some_and(|connection| is_slow(&connection));
+    let slow: Vec<u64> =
+        all.iter().map(|(connection, _)| *connection).filter(|connection| is_slow(*connection)).collect();
+    let is_on_one = |record: &RequestRecord| {
+        record.connection.get().is_some_and(|connection| slow.binary_search(&connection.into()).is_ok())
+    };
     let is_place = is_of_group(answers, group, is_on_one) && others_were_fast(answers, group, is_on_one);
-    is_place.then_some(ModePlace::Connections { slow, of: all.len() as u64 })
+    is_place.then_some(ModePlace::Connections { slow: slow.len() as u64, of: all.len() as u64 })
 }
 
 /// Returns how long the connections of nearly all requests of the group had been idle before, if the others rarely came
@@ -39,26 +42,29 @@ pub(super) fn few_connections(answers: &[&RequestRecord], group: &[&RequestRecor
 pub(super) fn after_idle(answers: &[&RequestRecord], group: &[&RequestRecord]) -> Option<ModePlace> {
     let idle = idle_times(answers);
     let of = |record: &RequestRecord| idle.get(&record.index).copied().unwrap_or_default();
-    let mut of_group: Vec<Nanos> = group.iter().map(|record| of(record)).collect();
+    let mut of_group: Vec<u64> = group.iter().map(|record| of(record)).collect();
     of_group.sort_unstable();
     let at_least = of_group[((1.0 - NEARLY_ALL) * of_group.len() as f64) as usize];
     let is_after = |record: &RequestRecord| of(record) >= at_least;
-    let is_place =
-        !at_least.is_zero() && is_of_group(answers, group, is_after) && others_were_fast(answers, group, is_after);
-    is_place.then_some(ModePlace::AfterIdle { at_least_ns: at_least.0 })
+    let is_place = at_least > 0 && is_of_group(answers, group, is_after) && others_were_fast(answers, group, is_after);
+    is_place.then_some(ModePlace::AfterIdle { at_least_ns: at_least })
 }
 
-fn by_connection(records: &[&RequestRecord]) -> HashMap<u32, u64> {
-    let mut counts = HashMap::new();
-    for connection in records.iter().filter_map(|record| record.connection.get()) {
-        *counts.entry(connection).or_insert(0) += 1;
-    }
-    counts
+/// Returns each connection with the number of its requests, in the order of the connections.
+fn by_connection(records: &[&RequestRecord]) -> Vec<(u64, u64)> {
+    let mut connections: Vec<u64> = records.iter().filter_map(|record| Some(record.connection.get()?.into())).collect();
+    connections.sort_unstable();
+    connections.chunk_by(u64::eq).map(|requests| (requests[0], requests.len() as u64)).collect()
+}
+
+fn count_of(counts: &[(u64, u64)], connection: u64) -> u64 {
+    let place = counts.partition_point(|(other, _)| *other < connection);
+    counts.get(place).filter(|(found, _)| *found == connection).map_or(0, |(_, count)| *count)
 }
 
 /// Returns, by index, how long the connection of each request had carried none before it was sent. The first request of
 /// a connection has no such time.
-fn idle_times(answers: &[&RequestRecord]) -> HashMap<u64, Nanos> {
+fn idle_times(answers: &[&RequestRecord]) -> HashMap<u64, u64> {
     let mut sent: Vec<(u32, &RequestRecord)> =
         answers.iter().filter_map(|record| Some((record.connection.get()?, *record))).collect();
     sent.sort_unstable_by_key(|(connection, record)| (*connection, record.actual_start, record.index));
@@ -66,7 +72,7 @@ fn idle_times(answers: &[&RequestRecord]) -> HashMap<u64, Nanos> {
     let mut times = HashMap::with_capacity(sent.len());
     for (connection, record) in sent {
         let free = last.filter(|(other, _)| *other == connection).map(|(_, free)| free);
-        times.extend(free.map(|free| (record.index, record.actual_start.since(free))));
+        times.extend(free.map(|free| (record.index, record.actual_start.since(free).0)));
         last = Some((connection, free.map_or(record.end, |free| free.max(record.end))));
     }
     times
@@ -79,17 +85,15 @@ fn others_were_fast(
     has: impl Fn(&RequestRecord) -> bool,
 ) -> bool {
     let slow = group.first().map(|record| record.response_time()).unwrap_or_default();
-    let mut others: Vec<(Timestamp, bool)> = answers
-        .iter()
-        .filter(|record| !has(record))
-        .map(|record| (record.actual_start, record.response_time() < slow))
-        .collect();
+    // Start, and in the last bit whether it was fast.
+    let other = |record: &RequestRecord| record.actual_start.0 << 1 | u64::from(record.response_time() < slow);
+    let mut others: Vec<u64> = answers.iter().filter(|record| !has(record)).map(|record| other(record)).collect();
     others.sort_unstable();
     let nearest_was_fast = |record: &RequestRecord| {
-        let at = record.actual_start;
-        let next = others.partition_point(|(start, _)| *start < at);
+        let at = record.actual_start.0;
+        let next = others.partition_point(|other| other >> 1 < at);
         let candidates = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|place| others.get(place));
-        candidates.min_by_key(|(start, _)| start.0.abs_diff(at.0)).is_some_and(|(_, was_fast)| *was_fast)
+        candidates.min_by_key(|other| (*other >> 1).abs_diff(at)).is_some_and(|other| other & 1 == 1)
     };
     let mut with = 0;
     let mut beside_fast = 0;
