@@ -66,8 +66,11 @@ pub(crate) fn to_pandas<'py>(py: Python<'py>, run: &Run, slowest: bool) -> PyRes
         frame.set_item(name, frame.get_item(name)?.call_method1("astype", (type_name,))?)?;
     }
     if frame.contains("target")? {
-        let codes = frame.get_item("target")?.call_method1("fillna", (-1,))?;
         let names = run.facts.offered.target_names();
+        let places = frame.get_item("target")?;
+        let known = places.call_method1("lt", (names.len(),))?.call_method1("fillna", (false,))?;
+        // -1 means a missing category.
+        let codes = places.call_method1("where", (known, -1))?;
         let categorical = pandas.getattr("Categorical")?.call_method1("from_codes", (codes, names))?;
         frame.set_item("target", categorical)?;
     }

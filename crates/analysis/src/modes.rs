@@ -202,7 +202,8 @@ fn place(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Mod
         return place;
     }
     let is_complete = run.snapshot.samples.is_complete();
-    let after_idle = || connections::after_idle(answers, group).filter(|_| is_complete);
+    let all = run.snapshot.samples.even();
+    let after_idle = || connections::after_idle(all, answers, group).filter(|_| is_complete);
     if let Some(place) = connections::few_connections(answers, group).or_else(after_idle) {
         return place;
     }

@@ -209,7 +209,7 @@ impl Sessions for SimulatedSessions<'_> {
         let max_time = course.last_step(flow).max_time;
         let step = self.last_step(user);
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
-        let target = if self.ledgers.len() == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(step) };
+        let target = TargetPlace::among(self.ledgers.len(), step);
         SessionRequest { route: self.routes[step as usize], target, max_time }
     }
 

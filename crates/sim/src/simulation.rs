@@ -382,12 +382,11 @@ impl Simulation {
             if F::HAS_SESSIONS {
                 self.generators.driver_mut(machine).end_sessions_at(at);
             }
-            while let Some(Unissued { arrival, user, session, place }) =
-                self.generators.driver_mut(machine).pop_unissued_with_session()
-            {
+            while let Some(unissued) = self.generators.driver_mut(machine).pop_unissued_with_session() {
+                let Unissued { arrival, user, session, .. } = unissued;
                 sessions.never_issued(user, session, arrival, at);
                 sink.planned(arrival.intended_start);
-                sink.ended(&RequestRecord { place, ..RequestRecord::never_issued(arrival, at) });
+                sink.ended(&unissued.record(at));
             }
         }
         sessions.run_ended(at);

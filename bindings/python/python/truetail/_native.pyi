@@ -241,12 +241,12 @@ class Result:
         All where they fit, else an even part of them (see `one_in`). `slowest=True` adds those that were kept only
         because they are slow. `status` is NaN where there is none. If a request has them, there are further columns of
         samples.csv: `first_byte_ns`, `send_wait_ns`, `knock_on_ns`, `target`, `session`, `turn`, `row` and `connection`, NaN
-        where there is none, and `trace_id`. A run of streams also has the columns of samples.csv
-        about them, such as `first_content_ns` and `output_tokens`: NaN, or an empty text, where they are unknown.
+        where there is none, and `trace_id`. A run of streams also has the columns of samples.csv about them, such as
+        `first_content_ns` and `output_tokens`: NaN, or an empty text, where they are unknown.
         """
     def to_pandas(self, *, slowest: bool = False) -> pandas.DataFrame:
-        """The same as `to_numpy`, as a data frame. `status` is NA where there is none, and `target` is the name of the target. Of streams, `gaps_ns` has the list of
-        the gaps of each, None where they are not kept."""
+        """The same as `to_numpy`, as a data frame. `status` is NA where there is none, and `target` is the name of the
+        target. Of streams, `gaps_ns` has the list of the gaps of each, None where they are not kept."""
     def to_dict(self) -> dict[str, Any]:
         """The content of `run.json`."""
     def save(self, path: Path, *, force: bool = False) -> None:

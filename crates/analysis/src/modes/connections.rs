@@ -38,9 +38,13 @@ pub(super) fn few_connections(answers: &[&RequestRecord], group: &[&RequestRecor
 }
 
 /// Returns how long the connections of nearly all requests of the group had been idle before, if the others rarely came
-/// after such a time. `answers` are all answers of the run.
-pub(super) fn after_idle(answers: &[&RequestRecord], group: &[&RequestRecord]) -> Option<ModePlace> {
-    let idle = idle_times(answers);
+/// after such a time. `requests` are all requests of the run.
+pub(super) fn after_idle(
+    requests: &[RequestRecord],
+    answers: &[&RequestRecord],
+    group: &[&RequestRecord],
+) -> Option<ModePlace> {
+    let idle = idle_times(requests);
     let of = |record: &RequestRecord| idle.get(&record.index).copied().unwrap_or_default();
     let mut of_group: Vec<u64> = group.iter().map(|record| of(record)).collect();
     of_group.sort_unstable();
@@ -64,9 +68,9 @@ fn count_of(counts: &[(u64, u64)], connection: u64) -> u64 {
 
 /// Returns, by index, how long the connection of each request had carried none before it was sent. The first request of
 /// a connection has no such time.
-fn idle_times(answers: &[&RequestRecord]) -> HashMap<u64, u64> {
+fn idle_times(requests: &[RequestRecord]) -> HashMap<u64, u64> {
     let mut sent: Vec<(u32, &RequestRecord)> =
-        answers.iter().filter_map(|record| Some((record.connection.get()?, *record))).collect();
+        requests.iter().filter_map(|record| Some((record.connection.get()?, record))).collect();
     sent.sort_unstable_by_key(|(connection, record)| (*connection, record.actual_start, record.index));
     let mut last: Option<(u32, Timestamp)> = None;
     let mut times = HashMap::with_capacity(sent.len());
@@ -127,7 +131,7 @@ mod tests {
         answers.sort_unstable_by_key(|record| (record.response_time(), record.index));
         let from = answers.partition_point(|record| record.response_time().0 < 300 * MS);
         let group = &answers[from..];
-        [few_connections(&answers, group), after_idle(&answers, group)]
+        [few_connections(&answers, group), after_idle(records, &answers, group)]
     }
 
     #[test]

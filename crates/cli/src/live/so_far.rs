@@ -50,6 +50,7 @@ impl SoFar {
             self.due.advance(Timestamp(control.begins_after().0), Timestamp(elapsed.0));
         }
         let mut so_far = run_so_far(plan, control.recorded_so_far()?, elapsed);
+        plan.target.requests().tell_rows(&mut so_far.snapshot.samples);
         labels.clone().add_to(&mut so_far.facts);
         so_far.facts.stripe = plan.stripe_facts();
         so_far.facts.started_at_unix_ns = control.started_at_unix_ns();

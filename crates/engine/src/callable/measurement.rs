@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use truetail_model::arrival::Arrival;
-use truetail_model::driver::{Directive, Driver, DueRequest, Unissued, WorkerShare};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::record::{Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
@@ -124,10 +124,10 @@ impl Measurement {
 
     /// Ends the run like [`Measurement::finish`], and calls `never_issued` for each arrival that was never issued.
     pub(super) fn finish_with(mut self, ended: Timestamp, mut never_issued: impl FnMut(Arrival)) -> WorkerResult {
-        while let Some(Unissued { arrival, place, .. }) = self.driver.pop_unissued_with_session() {
-            self.recorder.plan(arrival.intended_start);
-            self.recorder.record(&RequestRecord { place, ..RequestRecord::never_issued(arrival, ended) });
-            never_issued(arrival);
+        while let Some(unissued) = self.driver.pop_unissued_with_session() {
+            self.recorder.plan(unissued.arrival.intended_start);
+            self.recorder.record(&unissued.record(ended));
+            never_issued(unissued.arrival);
         }
         self.result(ended)
     }

@@ -208,7 +208,7 @@ impl RequestSet {
     /// Returns the place of a request's target, if there are several.
     #[inline]
     pub(crate) fn target_place(&self, id: RequestId) -> TargetPlace {
-        if self.targets.len() == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(id.target) }
+        TargetPlace::among(self.targets.len(), id.target)
     }
 
     /// Returns the number of data rows; 0 without data.

@@ -289,16 +289,14 @@ impl<P: Protocol, L: Placement<P>> Worker<P, L> {
                 self.ledger.never_issued_block(&self.config.requests, &block, ended);
                 continue;
             }
-            let Some(Unissued { arrival, user, session, place }) = self.driver.pop_unissued_with_session() else {
-                return;
-            };
+            let Some(unissued) = self.driver.pop_unissued_with_session() else { return };
+            let Unissued { arrival, user, session, .. } = unissued;
             let request = if self.events.is_scripted() {
                 RequestId { target: self.events.script().never_issued(user, session, arrival, ended), row: 0 }
             } else {
                 self.config.requests.choose(arrival.index)
             };
-            let record = RequestRecord { place, ..RequestRecord::never_issued(arrival, ended) };
-            self.ledger.record_never_issued(request, &record);
+            self.ledger.record_never_issued(request, &unissued.record(ended));
             self.events.observe_never_issued(request.target, arrival, ended);
         }
     }

@@ -91,7 +91,7 @@ impl Sessions for SimulatedAgents<'_> {
         let step = graph.calls[call as usize].step();
         self.in_flight.insert(arrival.index, (user, call));
         self.ledger(step, arrival.intended_start).into_iter().for_each(TargetLedger::plan);
-        let target = if self.ledgers.len() == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(step) };
+        let target = TargetPlace::among(self.ledgers.len(), step);
         SessionRequest { route: self.route, target, max_time: None }
     }
 

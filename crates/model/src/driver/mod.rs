@@ -14,7 +14,7 @@ mod source;
 mod stripe;
 
 use crate::arrival::{Arrival, ArrivalBlock, ScheduleHash};
-use crate::record::SessionPlace;
+use crate::record::{RequestRecord, SessionPlace};
 use crate::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use crate::workload::Workload;
 
@@ -49,6 +49,13 @@ pub struct Unissued {
     pub session: u64,
     /// Its place in the session, in the partly open model.
     pub place: SessionPlace,
+}
+
+impl Unissued {
+    /// Returns its record when the run ended at `now`.
+    pub fn record(&self, now: Timestamp) -> RequestRecord {
+        RequestRecord { place: self.place, ..RequestRecord::never_issued(self.arrival, now) }
+    }
 }
 
 /// Next step of the caller.

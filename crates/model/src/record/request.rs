@@ -45,6 +45,12 @@ impl TargetPlace {
         TargetPlace(u16::try_from(index).unwrap_or(u16::MAX))
     }
 
+    /// Returns the place of this target among `targets`. A single target has none.
+    #[inline]
+    pub fn among(targets: usize, index: u32) -> TargetPlace {
+        if targets == 1 { TargetPlace::UNKNOWN } else { TargetPlace::new(index) }
+    }
+
     /// Returns the index of the target; `None` if it has no place.
     pub fn index(self) -> Option<usize> {
         (self != TargetPlace::UNKNOWN).then_some(usize::from(self.0))
@@ -56,7 +62,7 @@ impl TargetPlace {
 pub struct Ordinal(u32);
 
 impl Ordinal {
-    /// There is none, or it is not known.
+    /// Not known, or missing.
     pub const UNKNOWN: Ordinal = Ordinal(u32::MAX);
 
     /// Returns this place; [`Ordinal::UNKNOWN`] after 4,294,967,294 others.

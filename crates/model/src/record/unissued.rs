@@ -1,7 +1,7 @@
 //! The end of a run: arrivals that were planned and never issued.
 
-use super::{Recorder, RequestRecord};
-use crate::driver::{Driver, Unissued};
+use super::Recorder;
+use crate::driver::Driver;
 use crate::time::Timestamp;
 
 impl Recorder {
@@ -9,9 +9,9 @@ impl Recorder {
     /// blocks ([`Driver::pop_unissued_block`]).
     pub fn record_unissued(&mut self, driver: &mut Driver, ended: Timestamp) {
         let measured_from = self.measured_from();
-        while let Some(Unissued { arrival, place, .. }) = driver.pop_unissued_with_session() {
-            self.plan(arrival.intended_start);
-            self.record(&RequestRecord { place, ..RequestRecord::never_issued(arrival, ended) });
+        while let Some(unissued) = driver.pop_unissued_with_session() {
+            self.plan(unissued.arrival.intended_start);
+            self.record(&unissued.record(ended));
             while let Some(block) = driver.pop_unissued_block(ended, measured_from) {
                 self.record_block_never_issued(&block, ended);
             }
