@@ -1,5 +1,6 @@
 """The command that the wheel installs."""
 
+import csv
 import json
 import signal
 import subprocess
@@ -44,3 +45,24 @@ def test_ctrl_c_still_gives_a_result() -> None:
     run = json.loads(told)
     assert run["interrupted"] and 20 <= run["tally"]["planned"] < 6000
     assert process.returncode == 130, "ended by SIGINT, reported all the same"
+
+
+def test_single_requests_of_a_saved_run(tmp_path: Path) -> None:
+    out = tmp_path / "saved"
+    with truetail.serve(baseline="1ms") as server:
+        (tmp_path / "two.txt").write_text(f"GET {server.url}/a\n\nGET {server.url}/b\n")
+        load = ["run", "--targets", str(tmp_path / "two.txt"), "-r", "200", "-n", "30", "--trace", "--quiet", "--out", str(out)]
+        told = subprocess.run([TRUETAIL, *load], capture_output=True, text=True, timeout=AWAIT_S)
+    assert told.returncode not in (1, 2), told.stderr
+    rows = list(csv.DictReader((out / "samples.csv").open()))
+    frame = truetail.load(out).to_pandas()
+    for column in ("trace_id", "connection"):
+        assert [row[column] for row in rows] == [str(value) for value in frame[column]]
+    names = list(frame["target"].cat.categories)
+    assert [name.endswith(end) for name, end in zip(names, ("/a", "/b"))] == [True, True]
+    assert [names[int(row["target"])] for row in rows] == list(frame["target"])
+    with (out / "samples.csv").open("w", newline="") as file:
+        damaged = csv.DictWriter(file, rows[0])
+        damaged.writeheader()
+        damaged.writerows([{**row, "target": "7"} for row in rows[:1]] + rows[1:])
+    assert list(truetail.load(out).to_pandas()["target"].isna()) == [True] + [False] * 29

@@ -203,7 +203,7 @@ fn place(run: &Run, answers: &[&RequestRecord], group: &[&RequestRecord]) -> Mod
     }
     let is_complete = run.snapshot.samples.is_complete();
     let all = run.snapshot.samples.even();
-    let after_idle = || connections::after_idle(all, answers, group).filter(|_| is_complete);
+    let after_idle = || is_complete.then(|| connections::after_idle(all, answers, group)).flatten();
     if let Some(place) = connections::few_connections(answers, group).or_else(after_idle) {
         return place;
     }
