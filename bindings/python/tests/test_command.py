@@ -54,7 +54,7 @@ def test_single_requests_of_a_saved_run(tmp_path: Path) -> None:
         load = ["run", "--targets", str(tmp_path / "two.txt"), "-r", "200", "-n", "30", "--trace", "--quiet", "--out", str(out)]
         told = subprocess.run([TRUETAIL, *load], capture_output=True, text=True, timeout=AWAIT_S)
     assert told.returncode not in (1, 2), told.stderr
-    rows = list(csv.DictReader((out / "samples.csv").open()))
+    rows = list(csv.DictReader((out / "samples.csv").read_text().splitlines()))
     frame = truetail.load(out).to_pandas()
     for column in ("trace_id", "connection"):
         assert [row[column] for row in rows] == [str(value) for value in frame[column]]
