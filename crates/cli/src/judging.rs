@@ -78,9 +78,12 @@ impl Judge {
             run.facts.sessions = Some(agents.facts());
         }
         self.observed.script.iter().for_each(|script| script.add_sessions(&mut run));
-        let of_streams =
-            run.facts.stream.as_ref().map_or([None, None], |streams| [without_content(streams), by_client(streams)]);
-        run.facts.notes.extend(of_streams.into_iter().flatten());
+        let of_streams = run
+            .facts
+            .stream
+            .as_ref()
+            .map(|streams| [without_content(streams), no_stream(&run, streams), by_client(streams)]);
+        run.facts.notes.extend(of_streams.into_iter().flatten().flatten());
         let (mut run, findings) = cut_warmup(run, self.cut_warmup);
         if let Some(checks) = &self.observed.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
@@ -124,6 +127,17 @@ fn without_content(streams: &StreamFacts) -> Option<String> {
     let api = llm.reading.api.name();
     let likely = likely.name();
     Some(format!("no event has content by --llm {api}; are the answers those of --llm {likely}, or of another API?"))
+}
+
+/// Returns a note if all answers of a language model came whole instead of as streams.
+fn no_stream(run: &Run, streams: &StreamFacts) -> Option<String> {
+    let llm = streams.llm.as_ref().filter(|llm| !llm.reading.api.comes_whole())?;
+    let tally = streams.tally;
+    let all_succeeded = run.snapshot.statuses.keys().eq(&[200]);
+    (all_succeeded && tally.not_a_stream > 0 && llm.events() == 0).then(|| {
+        "no answer is a stream; does the request ask for one, by \"stream\": true or by its URL? --llm whole reads answers that come whole"
+            .to_owned()
+    })
 }
 
 /// Returns a note if a tokenizer counted tokens. The distribution of times per output token mixes both counts.

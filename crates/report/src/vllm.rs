@@ -57,9 +57,9 @@ fn counts(streams: &StreamFacts, llm: &LlmFacts, seconds: f64) -> Vec<(&'static 
     let output = llm.output_tokens().filter(|_| completed > 0);
     let input = llm.input_tokens().filter(|_| completed > 0);
     let rate = |count: Option<u64>| count.filter(|_| seconds > 0.0).map(|count| count as f64 / seconds);
-    let all = match llm.reading.api.comes_whole() {
-        true => input,
-        false => output.zip(input).map(|(output, input)| output.saturating_add(input)),
+    let all = match llm.reading.api.has_output() {
+        false => input,
+        true => output.zip(input).map(|(output, input)| output.saturating_add(input)),
     };
     let numbers = [
         ("completed", Some(completed.into())),

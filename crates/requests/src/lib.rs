@@ -64,7 +64,7 @@ pub use encoder::BodyEncoder;
 pub use exchange::parse_exchange;
 pub use input_error::{InputError, Location};
 pub use json_text::with_json_members;
-pub use llm::{asking_for_stream, asks_for_echo, with_distinct_prompts};
+pub use llm::{asking_for_stream, asks_for_echo, refuses_stream, with_distinct_prompts};
 pub use messages::{MessageContent, MessageSpec, prepare_message};
 pub use placeholder::{Placeholder, placeholders};
 pub use prepare::{Feed, PreparedRequests, prepare};

@@ -2,14 +2,20 @@ use crate::json_text::{members_of, with_json_members, with_prompt_prefix};
 use crate::spec::TargetSpec;
 
 /// Makes a request ask a language model for a stream: adds these members to its body, unless it has them. The default
-/// content type becomes JSON.
+/// content type becomes JSON. A body that [refuses a stream](refuses_stream) is left as it is.
 ///
 /// # Errors
 /// The body is not a JSON object.
 pub fn asking_for_stream(spec: TargetSpec, members: &[(&str, &str)]) -> Result<TargetSpec, String> {
     let spec = spec.with_defaults(&["Content-Type: application/json".to_owned()]);
+    let members = if refuses_stream(&spec.body) { &[][..] } else { members };
     let body = with_json_members(&spec.body, members)?;
     Ok(TargetSpec { body, ..spec })
+}
+
+/// Returns true if a body asks for an answer that comes whole: `"stream": false`.
+pub fn refuses_stream(body: &[u8]) -> bool {
+    members_of(body).into_iter().any(|(name, value)| name == b"stream" && value.starts_with(b"false"))
 }
 
 /// Text in front of each prompt with which no server has the prompt in its cache: the number of the arrival, and a
@@ -45,6 +51,25 @@ pub fn asks_for_echo(body: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Location;
+
+    #[test]
+    fn a_body_that_refuses_a_stream_is_not_asked_for_one() {
+        for (body, refuses) in [
+            (r#"{"prompt":"a","stream": false }"#, true),
+            (r#"{"prompt":"{{p}}","stream":false}"#, true),
+            (r#"{"prompt":"a","stream":true}"#, false),
+            (r#"{"prompt":""stream":false","n":{"stream":false}}"#, false),
+            (r#"{"stream":{{stream}}}"#, false),
+            ("", false),
+        ] {
+            assert_eq!(refuses_stream(body.as_bytes()), refuses, "{body}");
+            let spec = TargetSpec { body: body.into(), ..TargetSpec::new(Location::named(""), "http://127.0.0.1:1") };
+            let asked = asking_for_stream(spec, &[("stream", "true"), ("x", "1")]);
+            let has_more = asked.is_ok_and(|spec| spec.body.starts_with(b"{\"x\":1"));
+            assert_eq!(has_more, !refuses && body.contains("\"stream\":"), "{body}");
+        }
+    }
 
     #[test]
     fn a_body_asks_for_the_prompt_in_the_answer() {

@@ -2,8 +2,8 @@
 
 use memchr::memchr2;
 
-/// Limit on the bytes of a value that are kept.
-pub(crate) const MAX_VALUE_BYTES: usize = 4 << 10;
+/// Limit on the bytes that a value holds on to between documents.
+const MAX_ROOM_BYTES: usize = 4 << 10;
 /// Limit on the brackets that are open at once. Deeper documents are broken.
 pub(crate) const MAX_DEPTH: u32 = u128::BITS;
 /// Limit on the bytes of a member's name that are kept.
@@ -14,7 +14,7 @@ const STEP: usize = 64;
 /// Reads a document piece by piece. The result does not depend on how it is cut into pieces. At the top the grammar is
 /// that of JSON. Values below it are skipped: only their strings and brackets are followed.
 ///
-/// Memory is bounded by [`MAX_VALUE_BYTES`] for each member that is kept. Names with escapes are not recognised.
+/// Memory is bounded by `max_value_bytes` for each member that is kept. Names with escapes are not recognised.
 #[derive(Debug)]
 pub(crate) struct JsonScanner {
     place: Place,
@@ -29,6 +29,8 @@ pub(crate) struct JsonScanner {
     /// Member whose value is read, if it is kept.
     current: Option<usize>,
     kept: Vec<KeptValue>,
+    /// Limit on the bytes of a value that are kept.
+    max_value_bytes: usize,
 }
 
 /// State of a document.
@@ -58,13 +60,18 @@ impl KeptValue {
         (!self.is_cut).then_some(&*self.bytes)
     }
 
+    /// Returns true if the value is too long.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
     /// Returns the value or its beginning.
     pub(crate) fn beginning(&self) -> &[u8] {
         &self.bytes
     }
 
-    fn add(&mut self, bytes: &[u8]) {
-        let room = MAX_VALUE_BYTES - self.bytes.len();
+    fn add(&mut self, bytes: &[u8], max_bytes: usize) {
+        let room = max_bytes - self.bytes.len();
         self.is_cut |= bytes.len() > room;
         self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
@@ -101,8 +108,9 @@ enum StringOf {
 }
 
 impl JsonScanner {
-    /// Creates a scanner that keeps the members with these names. If a name is there twice, it keeps the last.
-    pub(crate) fn new(names: &[&'static str]) -> JsonScanner {
+    /// Creates a scanner that keeps the members with these names, at most `max_value_bytes` of each value. If a name is
+    /// there twice, it keeps the last.
+    pub(crate) fn new(names: &[&'static str], max_value_bytes: usize) -> JsonScanner {
         let kept = names.iter().map(|name| KeptValue { name, bytes: Vec::new(), is_cut: false }).collect();
         JsonScanner {
             place: Place::BeforeDocument,
@@ -113,6 +121,7 @@ impl JsonScanner {
             name: Vec::new(),
             current: None,
             kept,
+            max_value_bytes,
         }
     }
 
@@ -125,6 +134,12 @@ impl JsonScanner {
         self.name.clear();
         self.current = None;
         self.kept.iter_mut().for_each(KeptValue::clear);
+    }
+
+    /// Frees memory that a large document needed.
+    pub(crate) fn give_back_room(&mut self) {
+        let large = self.kept.iter_mut().filter(|kept| kept.bytes.capacity() > MAX_ROOM_BYTES);
+        large.for_each(|kept| kept.bytes = Vec::new());
     }
 
     /// Returns the state of the document.
@@ -144,6 +159,19 @@ impl JsonScanner {
     /// Returns the value of a member at the top, if it has begun.
     pub(crate) fn value(&self, name: &str) -> Option<&KeptValue> {
         self.kept.iter().find(|kept| kept.name == name && !kept.bytes.is_empty())
+    }
+
+    /// Returns the members that are kept and not too long, as an object.
+    pub(crate) fn object(&self) -> Vec<u8> {
+        let mut text = vec![b'{'];
+        for KeptValue { name, bytes, .. } in self.kept.iter().filter(|kept| !kept.is_cut && !kept.bytes.is_empty()) {
+            if text.len() > 1 {
+                text.push(b',');
+            }
+            [b"\"", name.as_bytes(), b"\":", bytes].iter().for_each(|part| text.extend_from_slice(part));
+        }
+        text.push(b'}');
+        text
     }
 
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
@@ -216,7 +244,7 @@ impl JsonScanner {
 
     fn keep(&mut self, bytes: &[u8]) {
         if let Some(current) = self.current {
-            self.kept[current].add(bytes);
+            self.kept[current].add(bytes, self.max_value_bytes);
         }
     }
 

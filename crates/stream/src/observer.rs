@@ -10,7 +10,7 @@ use truetail_run::{EventMarks, KeptStreams, RequestStream, StreamEnding, StreamK
 use crate::all_found::CombinedResults;
 use crate::asking::Asking;
 use crate::chunk_text::AnswerText;
-use crate::dialect::{MEMBERS, read_whole};
+use crate::dialect::{read_whole, scanner};
 use crate::event_parser::{EventParser, ServerSentEvent};
 use crate::found::StreamResults;
 use crate::idle::{IdleCheck, IdleWatch};
@@ -36,13 +36,11 @@ enum Parser {
 }
 
 impl Parser {
-    fn new(kind: StreamKind) -> Parser {
-        match kind {
-            StreamKind::Lines => Parser::Lines(LineParser::default()),
-            StreamKind::Whole => Parser::Whole(JsonScanner::new(&MEMBERS)),
-            StreamKind::Sse | StreamKind::Chunks | StreamKind::Messages | StreamKind::Items | StreamKind::Pushes => {
-                Parser::Events(EventParser::new())
-            }
+    fn new(options: &StreamOptions) -> Parser {
+        match (options.kind, &options.llm) {
+            (StreamKind::Lines, _) => Parser::Lines(LineParser::default()),
+            (StreamKind::Whole, Some(llm)) => Parser::Whole(scanner(llm.api)),
+            _ => Parser::Events(EventParser::new()),
         }
     }
 
@@ -66,8 +64,7 @@ impl Parser {
         match self {
             Parser::Events(parser) => parser.give_back_room(),
             Parser::Lines(parser) => parser.give_back_room(),
-            // It has little.
-            Parser::Whole(_) => {}
+            Parser::Whole(scanner) => scanner.give_back_room(),
         }
     }
 
@@ -100,9 +97,9 @@ struct Slot {
 }
 
 impl Slot {
-    fn new(kind: StreamKind, clocks: Clocks, place: usize) -> Slot {
+    fn new(options: &StreamOptions, clocks: Clocks, place: usize) -> Slot {
         let marks = (place < MAX_MARKED).then(EventMarks::with_room);
-        let parser = Parser::new(kind);
+        let parser = Parser::new(options);
         let answer = LlmAnswer::default();
         let text = AnswerText::default();
         let gaps = if place < MAX_MARKED { OpenGaps::with_room() } else { OpenGaps::default() };
@@ -283,8 +280,8 @@ impl StreamObserver {
 impl AnswerReader for StreamObserver {
     fn begin(&mut self, request: u32, target: u32, arrival: Arrival) {
         let clocks = self.clocks(arrival);
-        let kind = self.options.kind;
-        (self.slots.len()..=request as usize).for_each(|place| self.slots.push(Slot::new(kind, clocks, place)));
+        let options = &self.options;
+        (self.slots.len()..=request as usize).for_each(|place| self.slots.push(Slot::new(options, clocks, place)));
         let answer = LlmAnswer::new(self.asking.asks_for_echo(target));
         self.slots[request as usize].begin(self.asking.asks_for_stream(target), clocks, answer);
     }
@@ -307,6 +304,9 @@ impl AnswerReader for StreamObserver {
         slot.parser.restart();
         slot.clocks.head = if is_stream { Head::OfStream } else { Head::OfSomethingElse };
         if is_stream {
+            if self.options.kind == StreamKind::Whole {
+                slot.answer.counted_before(self.options.usage_in_head(&self.fields));
+            }
             slot.clocks.touched = self.now.at;
             self.look_later(request);
         }

@@ -6,10 +6,14 @@ use truetail_engine::{FieldList, Forms};
 use truetail_model::time::Nanos;
 use truetail_run::{LlmApi, LlmReading, PromptFacts, StampBooks, StreamKind};
 
+use crate::chunk::Usage;
 use crate::dialect::DescribedDialect;
 use crate::event_parser::MAX_DATA_BYTES;
 use crate::slo::Objective;
 use crate::tokenizer::Tokenizer;
+
+/// Header in which TEI counts the tokens of a request.
+const TOKENS_IN_HEAD: &str = "x-compute-tokens";
 
 /// Options for reading answers as streams.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -134,6 +138,14 @@ impl StreamOptions {
         // Nearly all events differ in their first byte.
         let rest = data.trim_ascii_start().strip_prefix(mark.trim_ascii().as_bytes());
         rest.is_some_and(|rest| rest.trim_ascii_start().is_empty())
+    }
+
+    /// Returns the count of input tokens in the head of an answer without output.
+    pub(crate) fn usage_in_head(&self, fields: &FieldList) -> Option<Usage> {
+        self.llm.as_ref().filter(|llm| !llm.api.has_output())?;
+        let value = fields.all(TOKENS_IN_HEAD).next()?;
+        let input = str::from_utf8(value).ok()?.trim().parse().ok()?;
+        Some(Usage { input: Some(input), ..Usage::default() })
     }
 
     /// Returns true if an answer with this head is a stream. Server-sent events must be as a browser accepts them:

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use truetail_engine::{AnswerHead, AnswerReader, EndedRequest, FieldList, ObserverFactory};
 use truetail_run::{LlmApi, StreamKind};
 
-use crate::dialect::{MEMBERS, is_certainly, read_event, read_whole};
+use crate::dialect::{is_certainly, read_event, read_whole, scanner};
 use crate::event_parser::{EventParser, ServerSentEvent};
 use crate::json_scanner::JsonScanner;
 use crate::line_parser::LineParser;
@@ -88,8 +88,9 @@ impl FirstAnswer {
             return Err(self.not_a_stream());
         };
         if options.kind == StreamKind::Whole {
-            let chunk = read_whole(llm.api, &self.document());
-            return Ok(chunk.and_then(|chunk| chunk.usage?.input));
+            let chunk = read_whole(llm.api, &self.document(llm.api));
+            let usage = chunk.and_then(|chunk| chunk.usage).or_else(|| options.usage_in_head(&self.fields));
+            return Ok(usage.and_then(|usage| usage.input));
         }
         let mut input = None;
         self.feed(options.kind, &mut |event| {
@@ -99,8 +100,8 @@ impl FirstAnswer {
         Ok(input)
     }
 
-    fn document(&self) -> JsonScanner {
-        let mut document = JsonScanner::new(&MEMBERS);
+    fn document(&self, api: LlmApi) -> JsonScanner {
+        let mut document = scanner(api);
         document.feed(&self.body);
         document
     }
@@ -152,7 +153,7 @@ impl FirstAnswer {
         }
         if api.comes_whole() {
             let whole = Reading { events: 1, content: 1, ..Reading::default() };
-            return is_certainly(api, &self.document()).then_some(whole);
+            return is_certainly(api, &self.document(api)).then_some(whole);
         }
         let mut reading = Reading::default();
         let mut take = |event: ServerSentEvent<'_>| {

@@ -33,6 +33,7 @@ LlmApi = Literal[
     "sglang",
     "embeddings",
     "rerank",
+    "whole",
 ]
 StampUnit = Literal["ns", "us", "ms", "s"]
 HeadersLike = Union[Mapping[str, str], Iterable[tuple[str, str]]]

@@ -32,7 +32,7 @@ pub(crate) struct StreamArgs {
     /// Read each answer as that of a language model: the times to its first token and between tokens. auto recognises
     /// the API by a first answer. Implies --stream sse (of Ollama: a JSON object per line), and
     /// asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says.
-    /// Answers of embeddings and rerank come whole, and nothing is added to the body
+    /// Answers of embeddings and rerank come whole, and so do others with whole; nothing is added to the body then
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
     /// Read each answer as that of a language model whose API this TOML file describes: the paths of its text, its
@@ -120,6 +120,8 @@ pub(crate) enum LlmName {
     Embeddings,
     /// `/v1/rerank` and similar, likewise.
     Rerank,
+    /// A chat or completion of any of these APIs without a stream: its tokens, and no times of tokens.
+    Whole,
     /// One of these, by the answer to a request before the load.
     Auto,
 }
@@ -139,6 +141,7 @@ impl LlmName {
             LlmName::Sglang => LlmApi::Sglang,
             LlmName::Embeddings => LlmApi::Embeddings,
             LlmName::Rerank => LlmApi::Rerank,
+            LlmName::Whole => LlmApi::Whole,
             LlmName::Auto => return None,
         })
     }

@@ -76,6 +76,7 @@ fn form(args: &RunArgs) -> Result<AgentForm> {
             | LlmApi::Sglang
             | LlmApi::Embeddings
             | LlmApi::Rerank
+            | LlmApi::Whole
             | LlmApi::Described,
         )
         | None => (None, "max_tokens"),

@@ -19,7 +19,7 @@ const TIMEOUT: Nanos = Nanos::from_secs(30);
 /// Other seeds give the request before the load another text with `--cache-bust` than any request of the load.
 const OTHER_SEED: u64 = 0x7472_6961_6c00_0000;
 /// Advice if no API fits.
-const HELP: &str = "name the API with --llm NAME (embeddings and rerank for answers that come whole), or describe it with --llm-dialect FILE";
+const HELP: &str = "name the API with --llm NAME (embeddings, rerank and whole for answers that come whole), or describe it with --llm-dialect FILE";
 
 /// Replaces `auto` by an API, to check other options without sending anything.
 pub(crate) fn stand_in(args: &mut StreamArgs) {
@@ -55,8 +55,11 @@ pub(super) fn recognise(args: &mut RunArgs) -> Result<Option<String>> {
         0 => String::new(),
         count => format!("; {count} of its {} events were not understood", recognised.events),
     };
-    let count =
-        if refuses_count { "; the server refuses stream_options, so it is not asked to count tokens" } else { "" };
+    let count = if refuses_count && !recognised.api.comes_whole() {
+        "; the server refuses stream_options, so it is not asked to count tokens"
+    } else {
+        ""
+    };
     let cached = if args.streams.cache_bust || prompts::are_made(args) {
         ""
     } else {

@@ -7,7 +7,9 @@ use truetail_analysis::gates::ReadingMode;
 use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests, WireProtocol};
 use truetail_flow::{AgentGraphs, Flows};
 use truetail_model::time::Timestamp;
-use truetail_requests::{TargetSpec, asking_for_stream, asks_for_echo, bodies_asking, with_distinct_prompts};
+use truetail_requests::{
+    TargetSpec, asking_for_stream, asks_for_echo, bodies_asking, refuses_stream, with_distinct_prompts,
+};
 use truetail_run::{LlmApi, StampBooks, StreamKind};
 use truetail_stream::{DescribedDialect, LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
 
@@ -264,10 +266,20 @@ pub(super) fn bodies_asking_for_streams(json_lines: &[u8], args: &StreamArgs) ->
 pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, args: &StreamArgs) -> Result<Vec<TargetSpec>> {
     let Some(members) = request_members(args)? else { return Ok(specs) };
     let members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let asks = args.recognised.is_none() && members.iter().any(|(name, _)| *name == "stream");
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();
         let refused = |option: &str, problem: String| usage_error(format!("{location}{option}: {problem}"));
         let option = if args.llm_dialect.is_some() { "--llm-dialect" } else { "--llm" };
+        // An API that was recognised may know no streams, and answer with one.
+        if asks && refuses_stream(&spec.body) {
+            return Err(refused(
+                option,
+                "the body says \"stream\": false, so answers come whole and have no first token; read them with --llm whole, or leave \
+                 \"stream\" out"
+                    .to_owned(),
+            ));
+        }
         let spec = asking_for_stream(spec, &members).map_err(|problem| refused(option, problem))?;
         if !args.cache_bust {
             return Ok(spec);

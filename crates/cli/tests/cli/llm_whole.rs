@@ -1,4 +1,4 @@
-//! `--llm embeddings` and `--llm rerank`: answers that come whole.
+//! `--llm embeddings`, `--llm rerank` and `--llm whole`: answers that come whole.
 
 use std::io::{BufReader, Write};
 use std::sync::Arc;
@@ -151,4 +151,69 @@ fn an_api_whose_answers_come_whole_is_recognised() {
     let output = dir.truetail(&arguments);
     assert!(words(&output).contains("--llm auto took --llm embeddings"), "{output:?}");
     assert!(words(&output).contains("input tokens in 8 answers"), "{output:?}");
+}
+
+/// Starts a service of chats without streams, which counts the output tokens that it sends.
+fn chats() -> (String, Arc<AtomicU64>) {
+    let counted = Arc::new(AtomicU64::new(0));
+    let sum = Arc::clone(&counted);
+    let place = serve_each(move |socket| {
+        let mut reader = BufReader::new(socket.try_clone().ok()?);
+        loop {
+            let asked = read_body(&mut reader)?;
+            let tokens = 10 + sum.load(Ordering::SeqCst) % 7;
+            let body = if asked.contains("stream_options") {
+                "{\"error\":\"stream_options without a stream\"}".to_owned()
+            } else {
+                sum.fetch_add(tokens, Ordering::SeqCst);
+                let message = "{\"role\":\"assistant\",\"content\":\"Hi\"}";
+                let usage = format!("{{\"prompt_tokens\":3,\"completion_tokens\":{tokens}}}");
+                format!("{{\"choices\":[{{\"message\":{message},\"finish_reason\":\"stop\"}}],\"usage\":{usage}}}")
+            };
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}", body.len());
+            (&socket).write_all(format!("{head}\r\n\r\n{body}").as_bytes()).ok()?;
+        }
+    });
+    (format!("http://{place}/v1/chat/completions"), counted)
+}
+
+#[test]
+fn a_chat_without_a_stream_has_the_tokens_of_the_service() {
+    let (url, counted) = chats();
+    let dir = TestDir::new();
+    let read = |file: &str| std::fs::read_to_string(dir.path().join(file)).expect(file);
+    let body = "{\"model\":\"m\",\"stream\":false,\"messages\":[]}";
+    let arguments = ["run", &url, "-r", "50", "-n", "20", "--quiet", "--data", body];
+    for (api, asked_before) in [("whole", false), ("auto", true)] {
+        let before = counted.load(Ordering::SeqCst);
+        let more = ["--llm", api, "--out", api, "--json", "--vllm-json", "vllm.json", "--slo", "e2e < 1h"];
+        let json = dir.truetail(&[&arguments[..], &more].concat()).json();
+        assert_balanced(&json);
+        let stream = &json["stream"];
+        // The trial connection asks nothing; auto asks once, and gets ten to sixteen tokens.
+        let sent = counted.load(Ordering::SeqCst) - before;
+        let output = stream["llm"]["tokens"]["output"].as_u64().expect("a count");
+        let beside = sent - output;
+        assert_eq!((beside > 0, beside <= 16), (asked_before, true), "{sent} {stream}");
+        assert_eq!(
+            stream["llm"]["reading"]["api"].as_str().or(stream["llm"]["api"].as_str()),
+            Some("whole"),
+            "{stream}"
+        );
+        assert_eq!((&stream["tokens"], &stream["llm"]["finish"]["stop"]), (&output.into(), &20.into()));
+        let vllm: Value = serde_json::from_str(&read("vllm.json")).expect("JSON");
+        assert_eq!((&vllm["total_output_tokens"], vllm.get("mean_ttft_ms")), (&output.into(), None), "{vllm}");
+        let samples = read(&format!("{api}/samples.csv"));
+        let column = |name: &str| samples.lines().next().and_then(|head| head.split(',').position(|each| each == name));
+        let at = column("output_tokens").expect("a column");
+        let rows = samples.lines().skip(1).filter_map(|row| row.split(',').nth(at)?.parse::<u64>().ok());
+        assert_eq!(rows.sum::<u64>(), output);
+    }
+    // The service knows no streams.
+    let refused = dir.truetail(&[&arguments[..], &["--llm", "openai-chat"]].concat());
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{refused:?}");
+    assert!(refused.stderr.contains("read them with --llm whole"), "{refused:?}");
+    let arguments = ["run", &url, "-r", "50", "-n", "5", "--quiet", "--no-save", "--data", "{\"messages\":[]}"];
+    let output = dir.truetail(&[&arguments[..], &["--llm", "anthropic"]].concat());
+    assert!(words(&output).contains("no answer is a stream"), "{output:?}");
 }

@@ -14,12 +14,13 @@ use crate::style::Style;
 /// Describes the endings and the events of a run's streams. Empty if answers were not read as streams.
 pub fn streams(run: &Run) -> Vec<LabelledText> {
     if let Some((streams, llm)) = whole(run) {
-        let prompts = llm.reading.prompts.as_ref().and_then(input_of_prompts).map(|text| ("Prompts", text));
-        let tokens = Some(("Tokens", input_tokens(run, llm)));
-        return [Some(("Results", ends(streams))), not_understood(llm), tokens, prompts]
-            .into_iter()
-            .flatten()
-            .collect();
+        let lengths = if llm.reading.api.has_output() { prompts } else { input_of_prompts };
+        let prompts = llm.reading.prompts.as_ref().and_then(lengths).map(|text| ("Prompts", text));
+        let counts = if llm.reading.api.has_output() { output_tokens(run, llm) } else { input_tokens(run, llm) };
+        let finish = finish(llm).map(|text| ("", text));
+        let results = Some(("Results", ends(streams)));
+        let lines = [results, not_understood(llm), Some(("Tokens", counts)), finish, prompts];
+        return lines.into_iter().flatten().collect();
     }
     let of_llm = |llm: &LlmFacts| {
         let lines = [Some(("Tokens", tokens(llm))), Some(("", content(llm))), unmeasured(llm).map(|text| ("", text))];
@@ -47,7 +48,20 @@ fn not_understood(llm: &LlmFacts) -> Option<LabelledText> {
         .then(|| ("", format!("{count} not understood: no JSON, or without a result that --llm {api} knows")))
 }
 
-/// Describes the tokens of answers that came whole: in all, of each answer, and per second.
+/// Describes the tokens of chats and completions that came whole, and the output tokens per second.
+fn output_tokens(run: &Run, llm: &LlmFacts) -> String {
+    let rate = llm.output_tokens().filter(|_| llm.tokens.counted > 0).and_then(|output| per_second(run, output));
+    let rate = rate.map(|rate| format!("output at {rate}"));
+    std::iter::once(tokens(llm)).chain(rate).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns tokens divided by the time of the answers.
+fn per_second(run: &Run, tokens: u64) -> Option<String> {
+    let seconds = run.snapshot.last_end.since(run.snapshot.measure_from).as_secs_f64();
+    (seconds > 0.0).then(|| number::rate(tokens as f64 / seconds))
+}
+
+/// Describes the input tokens of answers that came whole: in all, of each answer, and per second.
 fn input_tokens(run: &Run, llm: &LlmFacts) -> String {
     let TokenCounts { counted, not_counted, input, .. } = llm.tokens;
     if counted == 0 {
@@ -56,8 +70,7 @@ fn input_tokens(run: &Run, llm: &LlmFacts) -> String {
     let mut parts =
         vec![format!("{} input tokens{} in {}", number::count(input), cached(&llm.tokens), answers(counted))];
     parts.push(format!("{} an answer", mean(input, counted)));
-    let seconds = run.snapshot.last_end.since(run.snapshot.measure_from).as_secs_f64();
-    parts.extend((seconds > 0.0).then(|| number::rate(input as f64 / seconds)));
+    parts.extend(per_second(run, input));
     parts.extend((not_counted > 0).then(|| format!("not counted in {}", answers(not_counted))));
     parts.join(", ")
 }

@@ -32,13 +32,15 @@ pub enum LlmApi {
     Embeddings,
     /// `/v1/rerank` and similar, likewise.
     Rerank,
+    /// A chat or a completion whose answer comes whole, in any of these formats: `"stream": false`.
+    Whole,
     /// A dialect that a file describes: [`LlmReading::dialect`].
     Described,
 }
 
 impl LlmApi {
     /// All formats that truetail knows.
-    pub const ALL: [LlmApi; 11] = [
+    pub const ALL: [LlmApi; 12] = [
         LlmApi::OpenaiChat,
         LlmApi::OpenaiCompletions,
         LlmApi::OpenaiResponses,
@@ -50,20 +52,26 @@ impl LlmApi {
         LlmApi::Sglang,
         LlmApi::Embeddings,
         LlmApi::Rerank,
+        LlmApi::Whole,
     ];
 
     /// Returns the kind of event of its answers.
     pub const fn stream_kind(self) -> StreamKind {
         match self {
             LlmApi::Ollama => StreamKind::Lines,
-            LlmApi::Embeddings | LlmApi::Rerank => StreamKind::Whole,
+            LlmApi::Embeddings | LlmApi::Rerank | LlmApi::Whole => StreamKind::Whole,
             _ => StreamKind::Sse,
         }
     }
 
-    /// Returns true if an answer comes whole: it has no output tokens, and no times of its content.
+    /// Returns true if an answer comes whole: its content has no times.
     pub const fn comes_whole(self) -> bool {
         matches!(self.stream_kind(), StreamKind::Whole)
+    }
+
+    /// Returns true if an answer has output tokens.
+    pub const fn has_output(self) -> bool {
+        !matches!(self, LlmApi::Embeddings | LlmApi::Rerank)
     }
 
     /// Returns the data of the event that ends an answer; `None` if only the answer itself says that it ends.
@@ -82,7 +90,7 @@ impl LlmApi {
             // Its URL asks for a stream.
             LlmApi::Gemini => &[],
             // Their answers are no streams.
-            LlmApi::Embeddings | LlmApi::Rerank => &[],
+            LlmApi::Embeddings | LlmApi::Rerank | LlmApi::Whole => &[],
             LlmApi::OpenaiResponses
             | LlmApi::Anthropic
             | LlmApi::Ollama
@@ -108,6 +116,7 @@ impl LlmApi {
             LlmApi::Sglang => "sglang",
             LlmApi::Embeddings => "embeddings",
             LlmApi::Rerank => "rerank",
+            LlmApi::Whole => "whole",
             LlmApi::Described => "described",
         }
     }
@@ -428,10 +437,10 @@ impl LlmFacts {
     }
 
     /// Returns the output tokens of all complete answers; `None` if neither server nor tokenizer counted one, or if
-    /// answers come whole.
+    /// the API has no output.
     pub fn output_tokens(&self) -> Option<u64> {
         let (counted, output) = self.by_client.as_ref().map_or((0, 0), |client| (client.counted, client.output));
-        let is_known = !self.reading.api.comes_whole() && counted == self.tokens.not_counted;
+        let is_known = self.reading.api.has_output() && counted == self.tokens.not_counted;
         is_known.then(|| self.tokens.output.saturating_add(output))
     }
 

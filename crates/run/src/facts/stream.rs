@@ -145,7 +145,7 @@ impl StreamFacts {
         }
         let is_of_whole_api = self.llm.as_ref().is_some_and(|llm| llm.reading.api.comes_whole());
         if is_of_whole_api != (self.reading.kind == StreamKind::Whole) {
-            return Some("only answers of embeddings and rerank come whole, and all of them".to_owned());
+            return Some("answers come whole if the API says so, and only then".to_owned());
         }
         self.llm.as_ref().and_then(|llm| self.imbalance_of_llm(llm, asked))
     }
@@ -195,8 +195,8 @@ impl StreamFacts {
         if per_token > tokens.counted.saturating_add(by_client) {
             return Some("llm: more answers have a time per output token than have a count of tokens".to_owned());
         }
-        if llm.reading.api.comes_whole() && tokens.output > 0 {
-            return Some("llm: answers that come whole have no output tokens".to_owned());
+        if !llm.reading.api.has_output() && tokens.output > 0 {
+            return Some("llm: embeddings and orders of documents have no output tokens".to_owned());
         }
         if !llm.finish.is_empty() && llm.finish.answers() != self.tally.complete {
             return Some("llm: not every complete answer is counted once by its reason to end".to_owned());

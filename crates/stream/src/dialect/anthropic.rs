@@ -1,9 +1,10 @@
-//! Events of Anthropic's `/v1/messages`.
+//! Events and whole answers of Anthropic's `/v1/messages`.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::content::Content;
 use super::finish::Finish;
 use super::value_shape::ValueShape;
 use crate::chunk::{Choices, Chunk, Usage};
@@ -88,6 +89,30 @@ pub(super) fn read(text: &str) -> Option<Chunk> {
         },
         "message_stop" => Chunk { finished: one, ..plain },
         _ => plain,
+    })
+}
+
+/// An answer that comes whole.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Whole {
+    content: Content,
+    stop_reason: Finish,
+    usage: Option<Counts>,
+    error: ValueShape,
+}
+
+pub(super) fn read_whole(text: &str) -> Option<Chunk> {
+    let answer: Whole = serde_json::from_str(text).ok()?;
+    let one = Choices::first_if(true);
+    Some(Chunk {
+        content: Choices::first_if(answer.content.is_filled()),
+        is_error: answer.error.is_filled,
+        choices: one,
+        finished: one,
+        finish: answer.stop_reason.0,
+        usage: answer.usage.and_then(|counts| Some(counts.usage(counts.output_tokens.number?))),
+        ..Chunk::default()
     })
 }
 

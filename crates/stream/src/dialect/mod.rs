@@ -2,12 +2,14 @@
 
 mod anthropic;
 mod content;
+mod delta;
 mod described;
 mod finish;
 mod gemini;
 mod native;
 mod ollama;
 mod openai;
+mod output;
 mod repair;
 mod responses;
 mod usage;
@@ -21,10 +23,10 @@ use truetail_run::{FinishReason, LlmApi};
 use crate::chunk::{Choices, Chunk};
 use crate::options::LlmOptions;
 
+pub(crate) use delta::Member;
 pub use described::DescribedDialect;
-pub(crate) use openai::Member;
 pub(crate) use repair::repaired;
-pub(crate) use whole::{MEMBERS, is_certainly, read_whole};
+pub(crate) use whole::{is_certainly, read_whole, scanner};
 
 /// Reads the data of an event, as [`read_chunk`], and returns the data that was read. If JSON cannot be decoded because
 /// of half a character, the character is replaced, as browsers do. If `is_whole` is false, `data` is the beginning of
@@ -78,7 +80,7 @@ pub fn read_chunk(api: LlmApi, data: &[u8]) -> Option<Chunk> {
         LlmApi::Llamacpp => native::read_llamacpp(data),
         LlmApi::Sglang => native::read_sglang(data),
         // They have no events with data.
-        LlmApi::Embeddings | LlmApi::Rerank => None,
+        LlmApi::Embeddings | LlmApi::Rerank | LlmApi::Whole => None,
         // Its paths are in the options.
         LlmApi::Described => None,
     }?;

@@ -52,6 +52,14 @@ pub(super) fn read_tgi(text: &str) -> Option<Chunk> {
     })
 }
 
+/// Reads the answer of TGI's `/generate`, which has the members of the last event and no token.
+pub(super) fn read_tgi_whole(text: &str) -> Option<Chunk> {
+    let chunk = read_tgi(text)?;
+    // The text alone does not say why it ends.
+    let finish = chunk.finish.filter(|reason| *reason != FinishReason::Other);
+    Some(Chunk { content: chunk.items, items: Choices::default(), finish, ..chunk })
+}
+
 /// An event of llama.cpp.
 #[derive(Default, Deserialize)]
 #[serde(default)]

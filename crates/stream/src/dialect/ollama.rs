@@ -4,8 +4,8 @@ use serde::Deserialize;
 use truetail_run::FinishReason;
 
 use super::content::Content;
+use super::delta::Delta;
 use super::finish::Finish;
-use super::openai::Delta;
 use super::value_shape::ValueShape;
 use crate::chunk::{Choices, Chunk, Usage};
 

@@ -1,4 +1,4 @@
-//! Events of `/v1/chat/completions` and `/v1/completions`, as OpenAI and many servers have them.
+//! Events and whole answers of `/v1/chat/completions` and `/v1/completions`, as OpenAI and many servers have them.
 
 use std::fmt;
 
@@ -7,20 +7,25 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use truetail_run::FinishReason;
 
 use super::content::Content;
+use super::delta::Delta;
 use super::finish::Finish;
 use super::usage::ReadUsage;
 use super::value_shape::ValueShape;
 use crate::chunk::{Choices, Chunk, Usage};
 
 /// Member of a choice that has the content.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Place {
+    #[default]
     Delta,
     Text,
+    /// The message or the text of an answer that comes whole.
+    Message,
 }
 
 pub(super) fn read(text: &str, place: Place) -> Option<Chunk> {
-    let mut event = Event::default();
+    let choices = ChoiceList { place, ..ChoiceList::default() };
+    let mut event = Event { choices, ..Event::default() };
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.deserialize_map(EventVisitor(&mut event)).ok()?;
     reader.end().ok()?;
@@ -28,7 +33,7 @@ pub(super) fn read(text: &str, place: Place) -> Option<Chunk> {
     let has_tokens = counted.is_some_and(|usage| usage.output > 0);
     let is_bare = !event.has_choices && !has_tokens && !event.is_success;
     let is_bare_error = is_bare && (event.has_failure || (event.has_message && event.has_code));
-    let chunk = event.choices.chunk(place);
+    let chunk = event.choices.chunk();
     Some(Chunk {
         usage: counted,
         is_error: chunk.is_error || event.is_error || is_bare_error,
@@ -169,7 +174,7 @@ struct Choice {
     delta: Option<Delta>,
     /// Reasoning beside the text or the delta.
     reasoning: Content,
-    has_message: bool,
+    message: Option<Delta>,
     finish_reason: Option<FinishReason>,
     has_error: bool,
     usage: Option<Usage>,
@@ -193,14 +198,24 @@ enum ChoiceMember {
 }
 
 impl Choice {
+    fn has_message(&self) -> bool {
+        self.message.is_some_and(Delta::is_filled)
+    }
+
+    fn of_message(&self) -> Delta {
+        let message = self.message.unwrap_or_default();
+        let content = message.content.and(self.text.unwrap_or_default()).and(self.reasoning);
+        Delta { content, ..message }
+    }
+
     fn of_delta(&self) -> Delta {
-        let elsewhere = self.text.is_some_and(Content::is_filled) || self.has_message;
+        let elsewhere = self.text.is_some_and(Content::is_filled) || self.has_message();
         let delta = self.delta.unwrap_or(Delta { is_unknown: elsewhere, ..Delta::default() });
         Delta { content: delta.content.and(self.reasoning), ..delta }
     }
 
     fn of_text(&self) -> Delta {
-        let elsewhere = self.delta.is_some_and(Delta::is_filled) || self.has_message;
+        let elsewhere = self.delta.is_some_and(Delta::is_filled) || self.has_message();
         let content = self.text.unwrap_or_default().and(self.reasoning);
         Delta { content, is_unknown: self.text.is_none() && elsewhere }
     }
@@ -230,7 +245,7 @@ impl<'de> Visitor<'de> for &mut Choice {
                 ChoiceMember::Reasoning => {
                     self.reasoning = self.reasoning.and(members.next_value::<Content>()?.as_reasoning());
                 }
-                ChoiceMember::Message => self.has_message = members.next_value::<ValueShape>()?.is_filled,
+                ChoiceMember::Message => self.message = members.next_value()?,
                 ChoiceMember::FinishReason => self.finish_reason = members.next_value::<Finish>()?.0,
                 ChoiceMember::Error => self.has_error = members.next_value::<ValueShape>()?.is_filled,
                 ChoiceMember::Usage => self.usage = members.next_value::<ReadUsage>()?.0,
@@ -244,8 +259,9 @@ impl<'de> Visitor<'de> for &mut Choice {
 /// Content found in the choices.
 #[derive(Default)]
 struct ChoiceList {
-    of_delta: Found,
-    of_text: Found,
+    /// Place that is read.
+    place: Place,
+    found: Found,
     choices: Choices,
     finished: Choices,
     finish: Option<FinishReason>,
@@ -254,7 +270,7 @@ struct ChoiceList {
     usage: Option<Usage>,
 }
 
-/// Content in one place of the choices.
+/// Content in the place of the choices that is read.
 #[derive(Clone, Copy, Default)]
 struct Found {
     choices: Choices,
@@ -280,8 +296,12 @@ impl ChoiceList {
             return;
         };
         self.choices = self.choices.and(one);
-        self.of_delta.add(one, choice.of_delta());
-        self.of_text.add(one, choice.of_text());
+        let delta = match self.place {
+            Place::Delta => choice.of_delta(),
+            Place::Text => choice.of_text(),
+            Place::Message => choice.of_message(),
+        };
+        self.found.add(one, delta);
         if let Some(reason) = choice.finish_reason {
             self.finished = self.finished.and(one);
             self.finish = Some(reason);
@@ -290,11 +310,8 @@ impl ChoiceList {
         self.usage = choice.usage.or(self.usage);
     }
 
-    fn chunk(&self, place: Place) -> Chunk {
-        let found = match place {
-            Place::Delta => self.of_delta,
-            Place::Text => self.of_text,
-        };
+    fn chunk(&self) -> Chunk {
+        let found = self.found;
         Chunk {
             content: found.choices,
             is_reasoning: found.kinds.reasoning && !found.kinds.answer,
@@ -344,121 +361,5 @@ impl<'de> Visitor<'de> for Choosing<'_> {
             has_one = true;
             self.0.add(&choice);
         }
-    }
-}
-
-/// Content of a delta.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Delta {
-    pub(super) content: Content,
-    /// A member with an unknown name has a value.
-    pub(super) is_unknown: bool,
-}
-
-impl Delta {
-    fn is_filled(self) -> bool {
-        self.content.is_filled() || self.is_unknown
-    }
-}
-
-impl<'de> Deserialize<'de> for Delta {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Delta, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = Delta;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a delta")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Delta, A::Error> {
-                let mut delta = Delta::default();
-                while let Some(member) = members.next_key::<Member>()? {
-                    match member {
-                        Member::Answer => delta.content = delta.content.and(members.next_value()?),
-                        Member::Call => {
-                            let is_filled = members.next_value::<ValueShape>()?.is_filled;
-                            delta.content = delta.content.and(Content::answer_if(is_filled));
-                        }
-                        Member::Reasoning => {
-                            delta.content = delta.content.and(members.next_value::<Content>()?.as_reasoning());
-                        }
-                        Member::Silent => drop(members.next_value::<IgnoredAny>()?),
-                        Member::Unknown => delta.is_unknown |= members.next_value::<ValueShape>()?.is_filled,
-                    }
-                }
-                Ok(delta)
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
-}
-
-/// Member of a delta, by its name. vLLM, OpenRouter, Ollama, LiteLLM, Copilot and others each have a name for
-/// reasoning.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Member {
-    Answer,
-    Call,
-    Reasoning,
-    /// A member that is no content.
-    Silent,
-    Unknown,
-}
-
-impl Member {
-    pub(crate) fn named(name: &str) -> Member {
-        match name {
-            "content" | "refusal" | "audio" | "images" => Member::Answer,
-            "tool_calls" | "function_call" => Member::Call,
-            "reasoning_content" | "reasoning" | "reasoning_text" | "reasoning_details" | "reasoning_summary"
-            | "thinking" | "thinking_content" | "thinking_blocks" | "thought" | "thoughts" => Member::Reasoning,
-            "role"
-            | "name"
-            | "id"
-            | "index"
-            | "type"
-            | "phase"
-            | "tool_call_id"
-            | "annotations"
-            | "citations"
-            | "sources"
-            | "search_results"
-            | "context"
-            | "end_turn"
-            | "logprobs"
-            | "token_id"
-            | "token_ids"
-            | "hidden_states"
-            | "stop_reason"
-            | "finish_reason"
-            | "obfuscation"
-            | "padding"
-            | "signature"
-            | "reasoning_signature"
-            | "reasoning_opaque"
-            | "encrypted_content"
-            | "provider_specific_fields"
-            | "extra_content" => Member::Silent,
-            _ => Member::Unknown,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Member {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Member, D::Error> {
-        struct Name;
-        impl Visitor<'_> for Name {
-            type Value = Member;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a member of a delta")
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<Member, E> {
-                Ok(Member::named(name))
-            }
-        }
-        deserializer.deserialize_identifier(Name)
     }
 }

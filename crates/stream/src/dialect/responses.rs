@@ -1,4 +1,4 @@
-//! Events of OpenAI's `/v1/responses`.
+//! Events and whole answers of OpenAI's `/v1/responses`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -122,6 +122,38 @@ impl<'de> Deserialize<'de> for Items {
         }
         deserializer.deserialize_any(List)
     }
+}
+
+/// An answer that comes whole.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Whole<'a> {
+    #[serde(borrow)]
+    status: Cow<'a, str>,
+    #[serde(flatten)]
+    response: Response,
+}
+
+pub(super) fn read_whole(text: &str) -> Option<Chunk> {
+    let Whole { status, response } = serde_json::from_str(text).ok()?;
+    let details = response.incomplete_details.unwrap_or_default();
+    let finish = match &*status {
+        "completed" => Some(FinishReason::Stop),
+        "incomplete" => Some(details.reason.0.unwrap_or(FinishReason::Other)),
+        "failed" | "cancelled" => Some(FinishReason::Error),
+        _ => None,
+    };
+    // Otherwise the answer is still being made.
+    let one = Choices::first_if(finish.is_some());
+    Some(Chunk {
+        content: Choices::first_if(!response.output.0.is_empty()),
+        is_error: response.error.is_filled,
+        choices: one,
+        finished: one,
+        finish,
+        usage: response.usage.and_then(UsageFields::usage),
+        ..Chunk::default()
+    })
 }
 
 pub(super) fn read(text: &str) -> Option<Chunk> {

@@ -1,16 +1,20 @@
-//! Answers that come whole: embeddings, and documents in the order of their relevance.
+//! Answers that come whole: embeddings, documents in the order of their relevance, chats and completions.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use truetail_run::LlmApi;
 
+use super::output;
 use super::usage::UsageFields;
 use super::value_shape::ValueShape;
 use crate::chunk::{Choices, Chunk, Usage};
 use crate::json_scanner::{JsonScanner, KeptValue};
 
-/// Members of an answer that are read.
-pub(crate) const MEMBERS: [&str; 9] =
+/// Limit on the bytes of a member that are kept.
+const MAX_VALUE_BYTES: usize = 4 << 10;
+
+/// Members of an answer without output that are read.
+const MEMBERS: [&str; 9] =
     ["data", "embeddings", "embedding", "results", "usage", "meta", "prompt_eval_count", "error", "object"];
 
 /// Counts of Cohere.
@@ -21,8 +25,19 @@ struct Meta {
     billed_units: Option<UsageFields>,
 }
 
+/// Creates a scanner of the answers of this API.
+pub(crate) fn scanner(api: LlmApi) -> JsonScanner {
+    match api {
+        LlmApi::Whole => output::scanner(),
+        _ => JsonScanner::new(&MEMBERS, MAX_VALUE_BYTES),
+    }
+}
+
 /// Reads a whole document; `None` if it has neither a result of this API nor an error.
 pub(crate) fn read_whole(api: LlmApi, document: &JsonScanner) -> Option<Chunk> {
+    if api == LlmApi::Whole {
+        return output::read(document);
+    }
     let is_filled = |name: &str| document.value(name).is_some_and(is_filled);
     // Older versions of vLLM say {"object": "error"}.
     let is_error = is_filled("error") || parsed::<ValueShape>(document, "object").is_some_and(|kind| kind.is_error);
@@ -48,6 +63,7 @@ pub(crate) fn is_certainly(api: LlmApi, document: &JsonScanner) -> bool {
     let data_has = |name: &[u8]| data.windows(name.len()).any(|part| part == name);
     let has = |name: &str| document.value(name).is_some();
     match api {
+        LlmApi::Whole => output::is_certainly(document),
         LlmApi::Embeddings => has("embeddings") || has("embedding") || data_has(b"\"embedding\""),
         _ => has("results") || data_has(b"\"relevance_score\""),
     }
@@ -96,7 +112,7 @@ mod tests {
     use super::*;
 
     fn read(api: LlmApi, text: &str) -> Option<Chunk> {
-        let mut document = JsonScanner::new(&MEMBERS);
+        let mut document = scanner(api);
         document.feed(text.as_bytes());
         read_whole(api, &document)
     }

@@ -4,9 +4,10 @@ use serde_json::Value;
 use super::*;
 
 const NAMES: [&str; 3] = ["usage", "error", "n"];
+const MAX_VALUE_BYTES: usize = 4 << 10;
 
 fn scanned<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> JsonScanner {
-    let mut scanner = JsonScanner::new(&NAMES);
+    let mut scanner = JsonScanner::new(&NAMES, MAX_VALUE_BYTES);
     pieces.into_iter().for_each(|piece| scanner.feed(piece));
     scanner
 }
@@ -80,7 +81,7 @@ fn the_beginning_of_a_document_is_unfinished() {
 #[test]
 fn large_documents_take_bounded_memory() {
     let floats = "-0.0123456,".repeat(10_000);
-    let mut scanner = JsonScanner::new(&NAMES);
+    let mut scanner = JsonScanner::new(&NAMES, MAX_VALUE_BYTES);
     scanner.feed(b"{\"data\":[[");
     (0..100).for_each(|_| scanner.feed(floats.as_bytes()));
     scanner.feed(b"0]],\"error\":\"");
@@ -95,6 +96,12 @@ fn large_documents_take_bounded_memory() {
     scanner.restart();
     scanner.feed(b"{}");
     assert_eq!(found(&scanner), (DocumentState::Whole, Vec::new()));
+    let mut scanner = JsonScanner::new(&NAMES, 1 << 20);
+    scanner.feed(b"{\"error\":\"");
+    (0..100).for_each(|_| scanner.feed(floats.as_bytes()));
+    assert_eq!(scanner.value("error").map(|value| value.beginning().len()), Some(1 << 20));
+    scanner.give_back_room();
+    assert!(scanner.kept.iter().all(|kept| kept.bytes.capacity() <= MAX_ROOM_BYTES));
 }
 
 #[test]

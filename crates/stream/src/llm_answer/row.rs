@@ -35,7 +35,8 @@ impl LlmAnswer {
             row.tokens = RequestTokens {
                 input: usage.input.and_then(count),
                 cached: usage.cached.and_then(count),
-                output: count(usage.output).filter(|_| !self.marks.has_result),
+                // Not of embeddings.
+                output: count(usage.output).filter(|output| *output > 0 || !self.marks.has_result),
                 reasoning: usage.reasoning.and_then(count),
             };
         }

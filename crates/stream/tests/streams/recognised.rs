@@ -26,7 +26,7 @@ fn of_json(body: &str) -> Result<Recognised, String> {
 }
 
 /// Answers that come whole, also only their beginning.
-fn whole_answers() -> [(LlmApi, &'static str); 6] {
+fn whole_answers() -> [(LlmApi, &'static str); 10] {
     [
         (LlmApi::Embeddings, r#"{"object":"list","data":[{"object":"embedding","embedding":[0.1]}]}"#),
         (LlmApi::Embeddings, r#"{"model":"m","embeddings":[[0.1]]}"#),
@@ -34,6 +34,10 @@ fn whole_answers() -> [(LlmApi, &'static str); 6] {
         (LlmApi::Rerank, r#"{"results":[{"index":0,"relevance_score":0.9}]}"#),
         (LlmApi::Rerank, r#"{"data":[{"index":0,"relevance_score":0.9}]}"#),
         (LlmApi::Rerank, r#"{"model":"m","results":[{"#),
+        (LlmApi::Whole, r#"{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}"#),
+        (LlmApi::Whole, r#"{"object":"response","output":[{"type":"mess"#),
+        (LlmApi::Whole, r#"{"type":"message","content":[],"stop_reason":"end_turn"}"#),
+        (LlmApi::Whole, r#"{"model":"m","response":"a","done":true}"#),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Answers that come whole over sockets: embeddings, and documents in the order of their relevance.
+//! Answers that come whole over sockets: embeddings, documents in the order of their relevance, and chats.
 
 use std::fmt::Write as _;
 
@@ -126,6 +126,59 @@ fn only_json_with_status_200_is_such_an_answer() {
         let answer = format!("{head}Connection: close\r\nContent-Length: {}\r\n\r\n{ANSWER}", ANSWER.len());
         let (facts, llm) = answers(3, LlmApi::Embeddings, move |write| write(answer.as_bytes()));
         assert_eq!((facts.tally.not_a_stream, facts.events, llm.tokens.counted), (3, 0, 0), "{head}");
+    }
+}
+
+#[test]
+fn a_chat_without_a_stream_has_its_tokens_and_its_end_and_no_times_of_tokens() {
+    let long = "a \\\"word\\\" ".repeat(1 << 10);
+    let body = format!(
+        "{{\"choices\":[{{\"index\":0,\"message\":{{\"content\":\"{long}\"}},\"finish_reason\":\"length\"}}],\"usage\":{{\"prompt_tokens\":4,\
+         \"completion_tokens\":30,\"completion_tokens_details\":{{\"reasoning_tokens\":20}}}}}}"
+    );
+    let (facts, llm) = of_body(LlmApi::Whole, &body);
+    let tokens = llm.tokens;
+    assert_eq!((facts.tally.complete, facts.events, facts.imbalance(3)), (3, 3, None), "{facts:?}");
+    assert_eq!((tokens.output, tokens.input, tokens.reasoning, tokens.hidden_reasoning), (90, 12, 60, 0));
+    assert_eq!((llm.output_tokens(), tokens.unknown_time_per_output_token, llm.finish.length), (Some(90), 3, 3));
+    assert_eq!(llm.slo.map(|slo| slo.met), Some(3));
+    no_times_of_content(&facts);
+    for (body, expected) in [
+        (r#"{"error":{"message":"too long"}}"#, (0, 3, 0)),
+        (r#"{"choices":[{"message":{"content":"a"},"finish_reason":"error"}]}"#, (0, 3, 0)),
+        (r#"{"detail":"Not Found"}"#, (0, 3, 0)),
+        (r#"{"data":[{"embedding":[1]}]}"#, (0, 0, 3)),
+    ] {
+        let (facts, llm) = of_body(LlmApi::Whole, body);
+        let tally = facts.tally;
+        assert_eq!((tally.complete, tally.server_error, tally.unfinished), expected, "{body}: {facts:?}");
+        assert_eq!((llm.tokens.counted, facts.imbalance(3)), (0, None));
+    }
+    let (_, llm) = of_body(LlmApi::Whole, r#"{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}"#);
+    assert_eq!((llm.tokens.not_counted, llm.finish.stop, llm.slo.map(|slo| slo.met)), (3, 3, Some(0)));
+}
+
+#[test]
+fn a_count_in_the_head_holds_for_embeddings_without_one_in_the_body() {
+    let answer = |count: &str, body: &str| {
+        let head =
+            format!("Content-Type: application/json\r\nx-compute-tokens: {count}\r\nContent-Length: {}", body.len());
+        format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{head}\r\n\r\n{body}")
+    };
+    let in_body = r#"{"data":[1],"usage":{"prompt_tokens":5}}"#;
+    for (api, count, body, expected) in [
+        (LlmApi::Embeddings, "12", "[[0.1]]", (3, 36)),
+        (LlmApi::Rerank, "7", r#"[{"index":0,"score":0.9}]"#, (3, 21)),
+        (LlmApi::Embeddings, "12", in_body, (3, 15)),
+        (LlmApi::Embeddings, "-1", "[[0.1]]", (0, 0)),
+        (LlmApi::Embeddings, "many", "[[0.1]]", (0, 0)),
+        (LlmApi::Embeddings, "99999999999999999999999", "[[0.1]]", (0, 0)),
+        // It is no count of output.
+        (LlmApi::Whole, "12", r#"{"choices":[{"text":"a","finish_reason":"stop"}]}"#, (0, 0)),
+    ] {
+        let answer = answer(count, body);
+        let (_, llm) = answers(3, api, move |write| write(answer.as_bytes()));
+        assert_eq!((llm.tokens.counted, llm.tokens.input), expected, "{count} {body}");
     }
 }
 
