@@ -30,7 +30,8 @@ struct Event<'a> {
     part: Content,
     #[serde(borrow)]
     item: Option<Item<'a>>,
-    response: Option<Response>,
+    #[serde(borrow)]
+    response: Option<Response<'a>>,
     error: ValueShape,
 }
 
@@ -52,7 +53,9 @@ struct Item<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Response {
+struct Response<'a> {
+    #[serde(borrow)]
+    status: Cow<'a, str>,
     usage: Option<UsageFields>,
     output: Items,
     error: ValueShape,
@@ -124,20 +127,10 @@ impl<'de> Deserialize<'de> for Items {
     }
 }
 
-/// An answer that comes whole.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Whole<'a> {
-    #[serde(borrow)]
-    status: Cow<'a, str>,
-    #[serde(flatten)]
-    response: Response,
-}
-
 pub(super) fn read_whole(text: &str) -> Option<Chunk> {
-    let Whole { status, response } = serde_json::from_str(text).ok()?;
+    let response: Response<'_> = serde_json::from_str(text).ok()?;
     let details = response.incomplete_details.unwrap_or_default();
-    let finish = match &*status {
+    let finish = match &*response.status {
         "completed" => Some(FinishReason::Stop),
         "incomplete" => Some(details.reason.0.unwrap_or(FinishReason::Other)),
         "failed" | "cancelled" => Some(FinishReason::Error),
