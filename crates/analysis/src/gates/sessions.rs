@@ -62,17 +62,20 @@ fn most_requests(step: &StepFacts) -> f64 {
 }
 
 /// Extends the bounds by what the generator may have added. Each of the `requests` may have started late by the largest
-/// lag. An answer that arrived during a pause of the generator may delay the next request by the longest pause. A
-/// session that failed because this machine ran out of ports or files may have been the fastest of all.
+/// lag. An answer that arrived during a pause of the generator may delay the next request by the longest pause, and all
+/// pauses together delay a session by no more than their sum. A session that failed because this machine ran out of
+/// ports or files may have been the fastest of all.
 fn with_generator(run: &Run, known: Evidence, requests: f64) -> Evidence {
     let (Measured::Value(value) | Measured::AtLeast(value)) = known.measured else { return known };
     if !ends_on_time(run) {
         return known.down_to(0.0, Doubt::Late);
     }
-    let pauses = run.facts.generator.iter().flat_map(|stats| &stats.pauses);
-    let pause = pauses.map(|pause| pause.length_ns).max().unwrap_or(0) as f64;
+    let paused = run.facts.generator.as_ref().map_or(0.0, |stats| {
+        let longest = stats.pauses.iter().map(|pause| pause.length_ns).max().unwrap_or(0);
+        (requests * longest as f64).min(stats.paused_ns.max(longest) as f64)
+    });
     let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);
-    let known = known.down_to((value - requests * (lag + pause)).max(0.0), Doubt::Late);
+    let known = known.down_to((value - requests * lag - paused).max(0.0), Doubt::Late);
     match own_failures(run) {
         0 => known,
         own => known.down_to(0.0, Doubt::GeneratorFailures { arrivals: own }),

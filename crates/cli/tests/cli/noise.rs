@@ -10,7 +10,8 @@ use serde_json::Value;
 const LONG_PAUSE_NS: f64 = 100e6;
 /// Lateness of requests that counts as not sent in time, nanoseconds.
 const NOT_IN_TIME_NS: f64 = 100e6;
-/// Lateness that can leave a gate open, and that a pause leaves behind, nanoseconds. Quiet machines are more punctual.
+/// Lateness or pause that can leave a gate open, and lateness that a long pause leaves behind, nanoseconds. Quiet
+/// machines are more punctual.
 const LATE_NS: f64 = 1e6;
 /// Minimum share of a run during which the machine was short of processors, if that is to explain anything.
 const SHORT_SHARE: f64 = 0.05;
@@ -29,7 +30,8 @@ pub fn expected_code(run: &Value, code: i32) -> Result<i32, String> {
     if code == 4 || !has("open") || has("fails") {
         return Ok(code);
     }
-    if latest_ns(run) >= LATE_NS { Ok(4) } else { Err(format!("no cause for an open gate: {}", run["gates"])) }
+    let stalled = latest_ns(run).max(longest_pause_ns(run)) >= LATE_NS;
+    if stalled { Ok(4) } else { Err(format!("no cause for an open gate: {}", run["gates"])) }
 }
 
 /// Checks that each reason that makes the run INVALID has a measured cause outside truetail.
@@ -159,11 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn an_open_gate_needs_late_requests() {
+    fn an_open_gate_needs_late_requests_or_a_pause() {
         let valid = with(invalid("saturated"), &[("/verdict", json!({"state": "VALID", "reasons": []}))]);
         let gated = with(valid, &[("/gates", json!([{"state": "open"}, {"state": "holds"}]))]);
         assert!(expected_code(&gated, 0).is_err());
         assert_eq!(expected_code(&gated, 4), Ok(4));
+        let paused = json!([{"worker": 0, "at_ns": 0, "length_ns": 2_000_000}]);
+        assert_eq!(expected_code(&with(gated.clone(), &[("/generator/pauses", paused)]), 0), Ok(4));
         assert_eq!(expected_code(&with(gated, &[("/generator_lag/max_ns", json!(5_000_000))]), 0), Ok(4));
     }
 }

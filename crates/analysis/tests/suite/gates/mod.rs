@@ -11,9 +11,9 @@ use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, LoadModelKind};
 use truetail_run::{
-    CheckCounts, Findings, GateFinding, GateState, LlmApi, LlmFacts, Mix, MixTarget, NotReached, Reason, Run,
-    SessionFacts, SessionTally, SessionTimes, SloCounts, StepFacts, StreamFacts, StreamKind, StreamReading,
-    StreamTally, StreamTime, StreamTimes, TargetBooks, TokenCounts, VerdictState,
+    CheckCounts, Findings, GateFinding, GateState, GeneratorStats, LlmApi, LlmFacts, Mix, MixTarget, NotReached, Pause,
+    Reason, Run, SessionFacts, SessionTally, SessionTime, SessionTimes, SloCounts, StepFacts, StreamFacts, StreamKind,
+    StreamReading, StreamTally, StreamTime, StreamTimes, TargetBooks, TokenCounts, VerdictState,
 };
 
 mod planned;

@@ -196,6 +196,28 @@ fn a_stream_after_a_step_that_failed_here_fails_no_gate() {
     assert_eq!(state("incomplete-streams > 1%", &of_steps(healthy(), lost)), GateState::Fails);
 }
 
+/// A step of four requests takes 500 ms. A single pause may have delayed any of the four, but not each by its length.
+#[test]
+fn pauses_delay_a_step_by_no_more_than_their_sum() {
+    let of_pauses = |lengths_ms: &[u64]| {
+        let mut run = of_steps(healthy(), NotReached::default());
+        let sessions = run.facts.sessions.as_mut().expect("a flow");
+        sessions.steps[1].most_requests = 4;
+        sessions.steps[1].times.get_mut(SessionTime::Completed).record_n(Nanos::from_millis(500), 900);
+        let lengths = lengths_ms.iter().map(|ms| ms * 1_000_000);
+        run.facts.generator = Some(GeneratorStats {
+            pauses: lengths.clone().map(|length_ns| Pause { worker: 0, at_ns: 0, length_ns }).collect(),
+            paused_ns: lengths.sum(),
+            ..GeneratorStats::default()
+        });
+        state("p50{chat} > 200ms", &run)
+    };
+    assert_eq!(of_pauses(&[]), GateState::Fails);
+    assert_eq!(of_pauses(&[200]), GateState::Fails);
+    assert_eq!(of_pauses(&[200, 150]), GateState::Open);
+    assert_eq!(of_pauses(&[70; 9]), GateState::Fails);
+}
+
 /// An answer whose stream reports a failure has a status of success, and a stream that was cut has no answer.
 #[test]
 fn error_events_and_cut_streams_are_errors() {
