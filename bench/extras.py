@@ -14,7 +14,7 @@
 
 One user sends one request after the other to a server on loopback, N and then 2N of them. The instructions of the worker's thread in the longer run,
 less those in the shorter one, divided by N, are those of a request: sending, waiting, reading and recording, without what the kernel does.
-What is computed after the run is not in them. Valgrind hides the vDSO and does not know epoll_pwait2. So the build is the one for other Unix systems, and
+What is computed after the run is not in them, nor what the recorder does for each value that is new in a second. Valgrind hides the vDSO and does not know epoll_pwait2. So the build is the one for other Unix systems, and
 makes system calls through the C library, where a few lines of C (cc) put epoll_pwait in place of it.
 `--json FILE` keeps the figures.
 """
@@ -48,8 +48,10 @@ TIMING = ["--server-timing"]
 NO_LOOKS = ["--timing", "cheap"]
 LLM = ["--llm", "openai-chat", "--data", '{"model":"m","messages":[]}']
 HEADER_SCRIPT = SCRIPT.replace("  return", '  wrk.headers["X-Counter"] = count\n  return')
-# In the worker, what cases call for each answer is counted too: the whole varies with the waits.
-CALLED = {"--server-timing": r"TimingObserver as .*AnswerReader>::\w+ \["}
+# Functions that cases call for each request or answer, which are counted too.
+CALLED = {"--server-timing": r"TimingObserver as .*AnswerReader>::\w+$", "--trace": r"TraceIds::write$"}
+# Functions that take the longer the more different times there are. They are left out: by them alone, equal runs differ by hundreds of instructions.
+OF_VALUES = r"IntervalRecorder::cool$|record::sparse::"
 # Options and path of each case, and the case that it is compared with.
 CASES = {
     "without": ([], "", None),
@@ -127,10 +129,25 @@ def closed_loop(program, url, extra, requests):
     return ran
 
 
-def called(file, pattern):
-    """Instructions in functions whose names match, with what they call."""
-    table = subprocess.run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", file], capture_output=True, text=True, check=True).stdout
-    return sum(int(count.replace(",", "")) for count, name in re.findall(r"^ *([\d,]+) .*?:(.*)$", table, re.MULTILINE) if re.search(pattern, name))
+def called(text, pattern):
+    """Instructions in functions whose names match, with what is inlined there and what they call; text is of callgrind."""
+    names, of, is_call = {}, {}, False
+    for line in text.splitlines():
+        if found := re.match(r"(c?fn)=(\(\d+\))(?: (.*))?", line):
+            kind, number, name = found.groups()
+            name = names.setdefault(number, name)
+            if kind == "fn":
+                inside = name
+            else:
+                callee = name
+        elif line.startswith("calls="):
+            is_call = True
+        elif cost := re.match(r"[-+*\d]\S* (\d+)$", line):
+            # The line after a call has the instructions of the callee, which may match too.
+            if not (is_call and re.search(pattern, callee)):
+                of[inside] = of.get(inside, 0) + int(cost.group(1))
+            is_call = False
+    return sum(count for name, count in of.items() if re.search(pattern, name))
 
 
 def workers_instructions(run, requests, folder, environment, pattern):
@@ -144,7 +161,7 @@ def workers_instructions(run, requests, folder, environment, pattern):
     for file in Path(folder).glob(f"{out.name}-*"):
         text = file.read_text()
         if "Worker" in text and (total := re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)):
-            found[int(total.group(1))] = called(file, pattern) if pattern else 0
+            found[int(total.group(1)) - called(text, OF_VALUES)] = called(text, pattern) if pattern else 0
         file.unlink()
     # The other threads wait.
     return max(found.items())
@@ -183,7 +200,7 @@ def main():
             figures[name], within = ((after - before) / asked.requests for before, after in zip(once, twice))
             before = figures.get(beside)
             more = f"  ({figures[name] - before:+.1f}, {figures[name] / before - 1:+.1%})" if before else ""
-            more += f", {within:.1f} of them called for answers" if pattern else ""
+            more += f", {within:.1f} of them in what it calls" if pattern else ""
             print(f"  {name:26}{figures[name]:>9.1f} instructions a request{more}", flush=True)
     if asked.json:
         Path(asked.json).write_text(json.dumps(figures, indent=1) + "\n")

@@ -9,7 +9,7 @@ set -euo pipefail
 export RUSTC_BOOTSTRAP=1
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly seconds="${FUZZ_SECONDS:-600}"
-readonly targets=(flow http2 messages exchange schema event_stream response requests run_folder scenario scrape spans timing ways)
+readonly targets=(flow http2 messages exchange schema event_stream model_answer response requests run_folder scenario scrape spans timing ways)
 if ! cargo fuzz --version >/dev/null 2>&1; then
     cargo install --quiet --locked cargo-fuzz
 fi

@@ -9,6 +9,7 @@
 //! | `exchange` | a framing, a rule, a message, a file of an exchange and a URL, with [`SEPARATOR`] between them |
 //! | `http2` | a [`Cut`]: the bytes of an HTTP/2 connection, and where they are cut |
 //! | `event_stream` | a [`Cut`]: the bytes of a stream of server-sent events, and where they are cut |
+//! | `model_answer` | a byte for the API of a language model, then a [`Cut`]: the body of an answer; with the flag it comes twice |
 //! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |
 //! | `requests` | a byte of flags, targets or a curl command, and after a [`SEPARATOR`] rows |
 //! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |

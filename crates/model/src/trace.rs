@@ -38,6 +38,10 @@ impl TraceFormat {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TraceIds {
     key: u64,
+    /// Digits of the key.
+    key_digits: [u8; 16],
+    /// The key, mixed with the index of a request.
+    mixed_key: u64,
     format: TraceFormat,
     /// A request is sampled if its number is not above this.
     sampled_up_to: u64,
@@ -49,7 +53,8 @@ impl TraceIds {
     pub fn new(key: u64, format: TraceFormat, sampled: f64) -> TraceIds {
         // The conversion rounds to the nearest representable number and saturates.
         let sampled_up_to = if sampled >= 1.0 { u64::MAX } else { (sampled * u64::MAX as f64) as u64 };
-        TraceIds { key: key.max(1), format, sampled_up_to }
+        let key = key.max(1);
+        TraceIds { key, key_digits: hexadecimal(key), mixed_key: mix64(key), format, sampled_up_to }
     }
 
     /// Returns the header.
@@ -60,14 +65,19 @@ impl TraceIds {
     /// Returns the second half of a trace id, which is also the id of its first span; never 0.
     #[inline]
     const fn own_half(self, index: u64) -> u64 {
-        let own = mix64(index ^ mix64(self.key));
+        let own = mix64(index ^ self.mixed_key);
         if own == 0 { 1 } else { own }
     }
 
     /// Returns true if the header asks for the trace of this request to be recorded.
     #[inline]
     pub const fn is_sampled(self, index: u64) -> bool {
-        mix64(self.own_half(index)) <= self.sampled_up_to
+        self.is_own_half_sampled(self.own_half(index))
+    }
+
+    #[inline]
+    const fn is_own_half_sampled(self, own: u64) -> bool {
+        mix64(own) <= self.sampled_up_to
     }
 
     /// Returns the id of the span that is the request itself.
@@ -83,7 +93,7 @@ impl TraceIds {
     /// Returns the index of the request with this trace id; `None` if it is not an id of this run.
     pub const fn index_of(self, trace_id: u128) -> Option<u64> {
         let own = trace_id as u64;
-        let index = unmix64(own) ^ mix64(self.key);
+        let index = unmix64(own) ^ self.mixed_key;
         if (trace_id >> 64) as u64 == self.key && self.own_half(index) == own { Some(index) } else { None }
     }
 
@@ -97,12 +107,13 @@ impl TraceIds {
             TraceFormat::W3c => (3, 36, 54),
             TraceFormat::B3 => (0, 33, 50),
         };
-        let own = hexadecimal(self.own_half(index));
+        let own_half = self.own_half(index);
+        let own = hexadecimal(own_half);
         assert_eq!(place.len(), flag + 1, "the length of the placeholder");
-        place[id..id + 16].copy_from_slice(&hexadecimal(self.key));
+        place[id..id + 16].copy_from_slice(&self.key_digits);
         place[id + 16..id + 32].copy_from_slice(&own);
         place[span..span + 16].copy_from_slice(&own);
-        place[flag] = if self.is_sampled(index) { b'1' } else { b'0' };
+        place[flag] = b'0' + u8::from(self.is_own_half_sampled(own_half));
     }
 }
 

@@ -61,15 +61,15 @@ impl HeadLog {
             Entry::Value(source, value) => self.put(VALUE, source, slot, value),
             Entry::End { index, response_time } => {
                 let numbers = u128::from(index) | u128::from(response_time.0) << 64;
-                self.put(END, 0, slot, &numbers.to_le_bytes());
+                let whole = [fixed(END, 0, slot, size_of::<u128>()), numbers.to_le_bytes()];
+                self.0.extend_from_slice(whole.as_flattened());
             }
         }
     }
 
     #[inline]
     fn put(&mut self, kind: u16, source: u16, slot: u32, text: &[u8]) {
-        let fixed = u128::from(text.len() as u64) << 64 | u128::from(slot) << 32 | u128::from(source) << 16;
-        self.0.extend_from_slice(&(fixed | u128::from(kind)).to_le_bytes());
+        self.0.extend_from_slice(&fixed(kind, source, slot, text.len()));
         self.0.extend_from_slice(text);
     }
 
@@ -92,6 +92,13 @@ impl HeadLog {
             found((fixed >> 32) as u32, entry);
         }
     }
+}
+
+/// Returns the part of an entry that each has.
+#[inline]
+fn fixed(kind: u16, source: u16, slot: u32, length: usize) -> [u8; FIXED] {
+    let source_and_slot = u128::from(slot) << 32 | u128::from(source) << 16;
+    (u128::from(length as u64) << 64 | source_and_slot | u128::from(kind)).to_le_bytes()
 }
 
 #[cfg(test)]

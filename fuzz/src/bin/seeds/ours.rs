@@ -23,6 +23,7 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
         "schema" => schemas(),
         "response" => responses(),
         "event_stream" => event_streams(),
+        "model_answer" => model_answers(),
         "requests" => requests(),
         "run_folder" => vec![run_folder()?],
         "scenario" => scenarios()?,
@@ -147,6 +148,56 @@ fn event_streams() -> Vec<Vec<u8>> {
         b"data\n\ndatum: no\n\ndata: \xff\xc3\n\n",
     ];
     streams.iter().flat_map(|bytes| [Cut::write(false, &[], bytes), Cut::write(true, &[1, 5, 6, 12], bytes)]).collect()
+}
+
+/// The body of an answer in each API of language models, whole and in pieces.
+fn model_answers() -> Vec<Vec<u8>> {
+    let bodies: [&[&str]; 12] = [
+        &[
+            r#"data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a \u00e9\ud83d"}}],"usage":null}"#,
+            r#"data: {"choices":[{"index":1,"delta":{"reasoning_content":"b"},"finish_reason":"stop"}]}"#,
+            r#"data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":1}}}"#,
+            "data: [DONE]\n",
+        ],
+        &[r#"data: {"choices":[{"index":0,"text":"a","finish_reason":"length"}],"error":null}"#],
+        &[
+            "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"delta\":\"a\"}",
+            r#"data: {"type":"response.completed","response":{"status":"completed","output":[],"usage":{"input_tokens":3,"output_tokens":2}}}"#,
+        ],
+        &[
+            r#"data: {"type":"message_start","message":{"usage":{"input_tokens":3,"output_tokens":1}}}"#,
+            r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+            r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#,
+            "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}",
+        ],
+        &[
+            r#"data: {"candidates":[{"content":{"parts":[{"text":"a"},{"functionCall":{}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"thoughtsTokenCount":1,"candidatesTokenCount":2}}"#,
+        ],
+        &[
+            r#"{"message":{"content":"a","thinking":"b"},"done":false}"#,
+            r#"{"response":"","done":true,"done_reason":"stop","prompt_eval_count":3,"eval_count":2}"#,
+        ],
+        &[
+            r#"data:{"token":{"text":"a","special":false},"generated_text":"a","details":{"finish_reason":"eos_token","generated_tokens":1}}"#,
+        ],
+        &[r#"data: {"content":"a","stop":true,"stop_type":"limit","tokens_predicted":2,"tokens_evaluated":3}"#],
+        &[
+            r#"data: {"text":"a","meta_info":{"prompt_tokens":3,"completion_tokens":2,"finish_reason":{"type":"length"}}}"#,
+        ],
+        &[r#"{"object":"list","data":[{"embedding":[0.1,-2e3]}],"usage":{"prompt_tokens":8,"total_tokens":8}}"#],
+        &[r#"{"results":[{"relevance_score":0.9}],"meta":{"tokens":{"input_tokens":12}}}"#],
+        &[
+            r#"{"choices":[{"message":{"content":"a","reasoning_content":"b"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#,
+        ],
+    ];
+    let seeds = (0..).zip(bodies).flat_map(|(api, lines)| {
+        let line_end = if lines[0].starts_with('{') { "\n" } else { "\n\n" };
+        let body = lines.iter().flat_map(|line| [*line, line_end]).collect::<String>();
+        let third = body.len() / 3;
+        [Cut::write(false, &[], body.as_bytes()), Cut::write(true, &[third, 2 * third], body.as_bytes())]
+            .map(|cut| [&[api][..], &cut].concat())
+    });
+    seeds.collect()
 }
 
 /// HTTP/2 answers on several streams, whole and in pieces, and frames of the connection.
