@@ -41,6 +41,7 @@ fuzz_target!(|input: &[u8]| {
 fn facts(run: &StreamRun, pieces: &[&[u8]], answers: u64) -> StreamFacts {
     let head: &[u8] = match run.kind() {
         StreamKind::Sse => b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
+        StreamKind::Lines => b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n\r\n",
         _ => b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nx-compute-tokens: 7\r\n\r\n",
     };
     run.restart();

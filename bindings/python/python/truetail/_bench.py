@@ -154,7 +154,8 @@ async def bench_async(
     """Like :func:`bench`, in the event loop that is running: for clients that belong to it, and for notebooks.
 
     A native thread keeps the schedule. A call begins when its coroutine takes its first step. The time until the loop
-    gets to it is generator lag, and part of the response time.
+    gets to it is generator lag, and part of the response time. The thread of the loop is the caller's, so there is no
+    ``cpus`` and no ``realtime``.
     """
     kind = _kind_of(fn)
     if kind == "function":
