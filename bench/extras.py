@@ -14,7 +14,8 @@
 
 One user sends one request after the other to a server on loopback, N and then 2N of them. The instructions of the worker's thread in the longer run,
 less those in the shorter one, divided by N, are those of a request: sending, waiting, reading and recording, without what the kernel does.
-What is computed after the run is not in them, nor what the recorder does for each value that is new in a second. Valgrind hides the vDSO and does not know epoll_pwait2. So the build is the one for other Unix systems, and
+What is computed after the run is not in them, nor what the recorder does for each value that is new in a second. Functions that only an option
+calls are counted by themselves too. Valgrind hides the vDSO and does not know epoll_pwait2. So the build is the one for other Unix systems, and
 makes system calls through the C library, where a few lines of C (cc) put epoll_pwait in place of it.
 `--json FILE` keeps the figures.
 """
@@ -48,7 +49,7 @@ TIMING = ["--server-timing"]
 NO_LOOKS = ["--timing", "cheap"]
 LLM = ["--llm", "openai-chat", "--data", '{"model":"m","messages":[]}']
 HEADER_SCRIPT = SCRIPT.replace("  return", '  wrk.headers["X-Counter"] = count\n  return')
-# Functions that cases call for each request or answer, which are counted too.
+# Functions that only these cases call, for each request or answer.
 CALLED = {"--server-timing": r"TimingObserver as .*AnswerReader>::\w+$", "--trace": r"TraceIds::write$"}
 # Functions that take the longer the more different times there are. They are left out: by them alone, equal runs differ by hundreds of instructions.
 OF_VALUES = r"IntervalRecorder::cool$|record::sparse::"
@@ -200,7 +201,7 @@ def main():
             figures[name], within = ((after - before) / asked.requests for before, after in zip(once, twice))
             before = figures.get(beside)
             more = f"  ({figures[name] - before:+.1f}, {figures[name] / before - 1:+.1%})" if before else ""
-            more += f", {within:.1f} of them in what it calls" if pattern else ""
+            more += f"; {within:.1f} in its own functions" if pattern else ""
             print(f"  {name:26}{figures[name]:>9.1f} instructions a request{more}", flush=True)
     if asked.json:
         Path(asked.json).write_text(json.dumps(figures, indent=1) + "\n")

@@ -11,7 +11,7 @@
 
 use truetail_model::record::{Histogram, Metric, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
-use truetail_run::{Pause, Run, StreamFacts, StreamKind};
+use truetail_run::{GeneratorStats, Pause, Run, StreamFacts, StreamKind};
 
 use crate::streams::StreamMetric;
 
@@ -39,8 +39,7 @@ pub(crate) fn bounds(run: &Run, streams: &StreamFacts, metric: StreamMetric, q: 
 pub(crate) fn bounds_of_gap(run: &Run, streams: &StreamFacts, metric: StreamMetric, q: f64, untold: u64) -> (f64, f64) {
     let changed = changed_by_pauses(run, streams);
     let unknown = untold.saturating_add(metric.read_at_once(streams));
-    let pauses = run.facts.generator.iter().flat_map(|generator| &generator.pauses);
-    let longest = pauses.map(|pause| pause.length_ns).max().unwrap_or(0) as f64;
+    let longest = run.facts.generator.as_ref().map_or(0, GeneratorStats::longest_pause_ns) as f64;
     let least = |wrong: u64| metric.least_at(streams, q, wrong, unknown) as f64;
     let most =
         |wrong: u64, unknown: u64| metric.most_at(streams, q, wrong, unknown).map_or(f64::INFINITY, |most| most as f64);

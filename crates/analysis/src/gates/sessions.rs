@@ -71,7 +71,7 @@ fn with_generator(run: &Run, known: Evidence, requests: f64) -> Evidence {
         return known.down_to(0.0, Doubt::Late);
     }
     let paused = run.facts.generator.as_ref().map_or(0.0, |stats| {
-        let longest = stats.pauses.iter().map(|pause| pause.length_ns).max().unwrap_or(0);
+        let longest = stats.longest_pause_ns();
         (requests * longest as f64).min(stats.paused_ns.max(longest) as f64)
     });
     let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);

@@ -1,7 +1,7 @@
 //! Evidence of a run about its streams.
 
 use truetail_model::record::Metric;
-use truetail_run::{Findings, Quantile, Run, StreamFacts, StreamKind};
+use truetail_run::{Findings, GeneratorStats, Quantile, Run, StreamFacts, StreamKind};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -140,8 +140,7 @@ fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence 
         let is_first = matches!(metric, StreamMetric::FirstEvent | StreamMetric::FirstContent);
         return if is_first { known } else { known.up_to(f64::INFINITY, Doubt::Late) };
     }
-    let pauses = run.facts.generator.iter().flat_map(|stats| &stats.pauses);
-    let pause = pauses.map(|pause| pause.length_ns).max().unwrap_or(0) as f64;
+    let pause = run.facts.generator.as_ref().map_or(0, GeneratorStats::longest_pause_ns) as f64;
     match metric {
         StreamMetric::FirstEvent | StreamMetric::FirstContent => {
             let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);

@@ -99,6 +99,11 @@ impl SkippedLines {
 }
 
 impl GeneratorStats {
+    /// Returns the length of the longest pause, nanoseconds; 0 without pauses.
+    pub fn longest_pause_ns(&self) -> u64 {
+        self.pauses.iter().map(|pause| pause.length_ns).max().unwrap_or(0)
+    }
+
     /// Combines two generators, or two workers of one, into one with the threads of both. Peaks are added because they
     /// may have coincided. Sums saturate, since files may hold any numbers.
     pub fn merged_with(mut self, part: GeneratorStats) -> GeneratorStats {

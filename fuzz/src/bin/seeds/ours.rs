@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use truetail_fuzz::{CHANNELS, Cut, RUN_FILES, SEPARATOR};
+use truetail_run::LlmApi;
 
 use crate::answers::{Sent, table};
 
@@ -150,9 +151,9 @@ fn event_streams() -> Vec<Vec<u8>> {
     streams.iter().flat_map(|bytes| [Cut::write(false, &[], bytes), Cut::write(true, &[1, 5, 6, 12], bytes)]).collect()
 }
 
-/// The body of an answer in each API of language models, whole and in pieces.
+/// The body of an answer in each API of language models, in their order, whole and in pieces.
 fn model_answers() -> Vec<Vec<u8>> {
-    let bodies: [&[&str]; 12] = [
+    let bodies: [&[&str]; LlmApi::ALL.len()] = [
         &[
             r#"data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"a \u00e9\ud83d"}}],"usage":null}"#,
             r#"data: {"choices":[{"index":1,"delta":{"reasoning_content":"b"},"finish_reason":"stop"}]}"#,
