@@ -68,7 +68,7 @@ pub use llm::{asking_for_stream, asks_for_echo, refuses_stream, with_distinct_pr
 pub use messages::{MessageContent, MessageSpec, prepare_message};
 pub use placeholder::{Placeholder, placeholders};
 pub use prepare::{Feed, PreparedRequests, prepare};
-pub use prompt_file::{FilePrompts, PromptFile, PromptFormat, bodies_asking};
+pub use prompt_file::{FilePrompts, PromptFile, PromptFormat, bodies_asking, first_refusing_stream};
 pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use replay::{RecordedRequest, Replay, parse_replay, write_replay};
 pub use rows::{RowFormat, Rows};

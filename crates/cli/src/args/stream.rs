@@ -30,9 +30,9 @@ pub(crate) struct StreamArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Streams")]
     pub end_mark: Option<String>,
     /// Read each answer as that of a language model: the times to its first token and between tokens. auto recognises
-    /// the API by a first answer. Implies --stream sse (of Ollama: a JSON object per line), and
-    /// asks for a stream with token counts in the body, unless the body says otherwise; a flow sends what it says.
-    /// Answers of embeddings and rerank come whole, and so do others with whole; nothing is added to the body then
+    /// the API by a first answer. Implies --stream sse (of Ollama: a JSON object per line). Adds to the body that it
+    /// asks for a stream with token counts, unless it does so already; a flow sends what it says. With embeddings,
+    /// rerank and whole, which is for chats and completions without a stream, answers come whole and nothing is added
     #[arg(long, value_name = "API", help_heading = "Streams")]
     pub llm: Option<LlmName>,
     /// Read each answer as that of a language model whose API this TOML file describes: the paths of its text, its

@@ -8,7 +8,8 @@ use truetail_engine::{Plan, RequestId, RequestSet, TargetRequests, WireProtocol}
 use truetail_flow::{AgentGraphs, Flows};
 use truetail_model::time::Timestamp;
 use truetail_requests::{
-    TargetSpec, asking_for_stream, asks_for_echo, bodies_asking, refuses_stream, with_distinct_prompts,
+    TargetSpec, asking_for_stream, asks_for_echo, bodies_asking, first_refusing_stream, refuses_stream,
+    with_distinct_prompts,
 };
 use truetail_run::{LlmApi, StampBooks, StreamKind};
 use truetail_stream::{DescribedDialect, LlmOptions, Objective, StreamOptions, StreamRun, Tokenizer};
@@ -251,9 +252,27 @@ pub(super) fn request_members(args: &StreamArgs) -> Result<Option<Vec<(String, S
     Ok(members.map(|members| members.iter().copied().filter(|(name, _)| is_sent(name)).map(owned).collect()))
 }
 
-/// Returns rows of whole bodies that ask a language model for a stream, as far as they do not say otherwise.
+/// Says that a request refuses the stream that its answer is read as.
+const NO_STREAM: &str = "says \"stream\": false, so answers come whole and have no first token; read them with --llm whole, or \
+                         leave \"stream\" out";
+
+/// Returns true if requests that refuse a stream are mistakes. An API that was recognised may know no streams, and
+/// answer with one.
+fn must_be_streams(members: &[(String, String)], args: &StreamArgs) -> bool {
+    args.recognised.is_none() && members.iter().any(|(name, _)| name == "stream")
+}
+
+/// Returns rows of whole bodies that ask a language model for a stream, unless they have these members.
+///
+/// # Errors
+/// If a body refuses a stream.
 pub(super) fn bodies_asking_for_streams(json_lines: &[u8], args: &StreamArgs) -> Result<Arc<[u8]>> {
     let members = request_members(args)?.unwrap_or_default();
+    if must_be_streams(&members, args)
+        && let Some(place) = first_refusing_stream(json_lines)
+    {
+        return Err(usage_error(format!("--prompts: request {} {NO_STREAM}", place + 1)));
+    }
     let members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     Ok(bodies_asking(json_lines, &members).into())
 }
@@ -262,23 +281,17 @@ pub(super) fn bodies_asking_for_streams(json_lines: &[u8], args: &StreamArgs) ->
 /// distinct prompts with `--cache-bust`.
 ///
 /// # Errors
-/// If a body is no JSON object, or has no prompt to change.
+/// If a body is no JSON object, refuses a stream, or has no prompt to change.
 pub(crate) fn ask_for_streams(specs: Vec<TargetSpec>, args: &StreamArgs) -> Result<Vec<TargetSpec>> {
     let Some(members) = request_members(args)? else { return Ok(specs) };
+    let must_be_streams = must_be_streams(&members, args);
     let members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let asks = args.recognised.is_none() && members.iter().any(|(name, _)| *name == "stream");
     let asking = |spec: TargetSpec| {
         let location = spec.location.clone();
         let refused = |option: &str, problem: String| usage_error(format!("{location}{option}: {problem}"));
         let option = if args.llm_dialect.is_some() { "--llm-dialect" } else { "--llm" };
-        // An API that was recognised may know no streams, and answer with one.
-        if asks && refuses_stream(&spec.body) {
-            return Err(refused(
-                option,
-                "the body says \"stream\": false, so answers come whole and have no first token; read them with --llm whole, or leave \
-                 \"stream\" out"
-                    .to_owned(),
-            ));
+        if must_be_streams && refuses_stream(&spec.body) {
+            return Err(refused(option, format!("the body {NO_STREAM}")));
         }
         let spec = asking_for_stream(spec, &members).map_err(|problem| refused(option, problem))?;
         if !args.cache_bust {

@@ -195,11 +195,7 @@ fn a_chat_without_a_stream_has_the_tokens_of_the_service() {
         let output = stream["llm"]["tokens"]["output"].as_u64().expect("a count");
         let beside = sent - output;
         assert_eq!((beside > 0, beside <= 16), (asked_before, true), "{sent} {stream}");
-        assert_eq!(
-            stream["llm"]["reading"]["api"].as_str().or(stream["llm"]["api"].as_str()),
-            Some("whole"),
-            "{stream}"
-        );
+        assert_eq!(stream["llm"]["api"], "whole", "{stream}");
         assert_eq!((&stream["tokens"], &stream["llm"]["finish"]["stop"]), (&output.into(), &20.into()));
         let vllm: Value = serde_json::from_str(&read("vllm.json")).expect("JSON");
         assert_eq!((&vllm["total_output_tokens"], vllm.get("mean_ttft_ms")), (&output.into(), None), "{vllm}");
@@ -216,4 +212,22 @@ fn a_chat_without_a_stream_has_the_tokens_of_the_service() {
     let arguments = ["run", &url, "-r", "50", "-n", "5", "--quiet", "--no-save", "--data", "{\"messages\":[]}"];
     let output = dir.truetail(&[&arguments[..], &["--llm", "anthropic"]].concat());
     assert!(words(&output).contains("no answer is a stream"), "{output:?}");
+}
+
+#[test]
+fn a_request_of_a_file_that_refuses_a_stream_is_refused_or_read_whole() {
+    let (url, _) = chats();
+    let dir = TestDir::new();
+    let row = |id: u32, stream: &str| {
+        format!(
+            "{{\"custom_id\":\"{id}\",\"method\":\"POST\",\"url\":\"/v1/chat/completions\",\"body\":{{\"model\":\"m\"{stream},\"messages\":[]}}}}\n"
+        )
+    };
+    std::fs::write(dir.path().join("b.jsonl"), row(1, "") + &row(2, ",\"stream\":false")).expect("a file");
+    let batch = ["run", &url, "-r", "50", "-n", "4", "--no-save", "--prompts", "batch:b.jsonl", "--llm"];
+    let refused = dir.truetail(&[&batch[..], &["openai-chat"]].concat());
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(2), 1), "{refused:?}");
+    assert!(refused.stderr.contains("request 2 says \"stream\": false"), "{refused:?}");
+    let output = dir.truetail(&[&batch[..], &["whole"]].concat());
+    assert!(words(&output).contains("in 4 answers, 12 input tokens"), "{output:?}");
 }

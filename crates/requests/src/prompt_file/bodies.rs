@@ -7,6 +7,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::llm::refuses_stream;
+
 const BEFORE: &str = "{\"body\":";
 const AFTER: &str = "}\n";
 
@@ -15,11 +17,21 @@ pub(super) fn row(body: &str) -> String {
     [BEFORE, body, AFTER].concat()
 }
 
+/// Returns the body of a row; `None` if the row has another form.
+fn body_of(line: &[u8]) -> Option<&[u8]> {
+    line.strip_prefix(BEFORE.as_bytes())?.strip_suffix(AFTER.as_bytes())
+}
+
+/// Returns the place, from 0, of the first row whose body [refuses a stream](refuses_stream).
+pub fn first_refusing_stream(json_lines: &[u8]) -> Option<usize> {
+    json_lines.split_inclusive(|byte| *byte == b'\n').position(|line| body_of(line).is_some_and(refuses_stream))
+}
+
 /// Adds members (name, JSON value) to the bodies of these rows, unless a body has members of these names.
 pub fn bodies_asking(json_lines: &[u8], members: &[(&str, &str)]) -> Vec<u8> {
     let mut all = Vec::with_capacity(json_lines.len());
     for line in json_lines.split_inclusive(|byte| *byte == b'\n') {
-        let body = line.strip_prefix(BEFORE.as_bytes()).and_then(|rest| rest.strip_suffix(AFTER.as_bytes()));
+        let body = body_of(line);
         let there = body.and_then(|body| serde_json::from_slice::<Members<'_>>(body).ok());
         let (Some(body), Some(there)) = (body, there) else {
             all.extend_from_slice(line);

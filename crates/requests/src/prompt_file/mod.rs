@@ -23,7 +23,7 @@ mod values;
 
 use crate::{InputError, Location};
 
-pub use bodies::bodies_asking;
+pub use bodies::{bodies_asking, first_refusing_stream};
 pub use file::{PromptFile, PromptFormat};
 pub use requests::FilePrompts;
 
