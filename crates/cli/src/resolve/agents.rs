@@ -48,7 +48,12 @@ pub(crate) fn agents(args: &mut RunArgs) -> Result<Option<Agents>> {
 /// # Errors
 /// If the file is not valid.
 pub(crate) fn for_simulation(file: &Path) -> Result<AgentGraphs> {
-    let form = AgentForm { prompt: Some(PromptMember::Messages), limit: "max_tokens", shared: Vec::new() };
+    let form = AgentForm {
+        prompt: Some(PromptMember::Messages),
+        limit: "max_tokens",
+        shared: Vec::new(),
+        must_be_streams: false,
+    };
     let graphs = AgentGraphs::parse(&short_name(file), &input::text(file)?, &form);
     graphs.map_err(|error| flow::wrong(file, &error))
 }
@@ -63,6 +68,7 @@ fn form(args: &RunArgs) -> Result<AgentForm> {
         ))
     })?;
     let asking = stream::request_members(&args.streams)?.unwrap_or_default();
+    let must_be_streams = stream::must_be_streams(&asking, &args.streams);
     let shared = members.into_iter().map(|(name, value)| (name, value.get().to_owned()));
     let (prompt, limit) = match args.streams.llm.and_then(LlmName::api) {
         Some(LlmApi::OpenaiChat | LlmApi::Anthropic) => (Some(PromptMember::Messages), "max_tokens"),
@@ -81,7 +87,7 @@ fn form(args: &RunArgs) -> Result<AgentForm> {
         )
         | None => (None, "max_tokens"),
     };
-    Ok(AgentForm { prompt, limit, shared: shared.chain(asking).collect() })
+    Ok(AgentForm { prompt, limit, shared: shared.chain(asking).collect(), must_be_streams })
 }
 
 /// Returns the sessions of a run, and adds the observer of their answers and of `streams` to the plan.

@@ -258,7 +258,7 @@ const NO_STREAM: &str = "says \"stream\": false, so answers come whole and have 
 
 /// Returns true if requests that refuse a stream are mistakes. An API that was recognised may know no streams, and
 /// answer with one.
-fn must_be_streams(members: &[(String, String)], args: &StreamArgs) -> bool {
+pub(super) fn must_be_streams(members: &[(String, String)], args: &StreamArgs) -> bool {
     args.recognised.is_none() && members.iter().any(|(name, _)| name == "stream")
 }
 

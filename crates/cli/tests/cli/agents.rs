@@ -410,6 +410,16 @@ fn what_contradicts_agents_is_one_line() {
         ("{\"id\":\"a\",\"prompt\":\"x {{b}}\"}\n", &["--llm", "openai-chat"], "a.jsonl:1: call 'a' says {{b}}"),
         (call, &["--llm", "openai-chat", "--think-time", "1s"], "write think into its file"),
         (call, &["--llm", "openai-chat", "--data", "[]"], "--data: "),
+        (
+            call,
+            &["--llm", "openai-chat", "--data", "{\"stream\":false}"],
+            "a.jsonl:1: call 'a', or --data for all, says",
+        ),
+        (
+            "{\"id\":\"a\",\"body\":{\"prompt\":\"x\",\"stream\": false}}\n",
+            &["--llm", "openai-chat"],
+            "a.jsonl:1: call 'a', or --data for all, says \"stream\": false",
+        ),
         (call, &["--llm", "openai-chat", "--connection-per-session"], "in flight at the same time"),
         (call, &["--llm", "tgi"], "a.jsonl:1: prompt has no place that is known in this API"),
         (call, &[], "add --llm openai-chat"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use truetail_model::time::Nanos;
-use truetail_requests::with_json_members;
+use truetail_requests::{refuses_stream, with_json_members};
 
 use super::graph::{AgentGraphs, Call, Graph};
 use super::template::{MAX_BODY_BYTES, Piece, pieces, too_long};
@@ -29,6 +29,8 @@ pub struct AgentForm {
     pub limit: &'static str,
     /// Members that each body gets unless it has them: name and value in JSON.
     pub shared: Vec<(String, String)>,
+    /// True if a body that refuses a stream is a mistake.
+    pub must_be_streams: bool,
 }
 
 /// Member of a body that has the prompt.
@@ -194,6 +196,12 @@ fn body(read: &Line<'_>, form: &AgentForm) -> Result<String, String> {
         }
     }
     let body = with_json_members(own.as_bytes(), &members)?;
+    if form.must_be_streams && refuses_stream(&body) {
+        return Err(format!(
+            "call '{}', or --data for all, says \"stream\": false, and its answer is read as a stream; leave \"stream\" out",
+            read.id
+        ));
+    }
     String::from_utf8(body).map_err(|error| error.to_string())
 }
 
@@ -347,7 +355,7 @@ mod tests {
     fn form() -> AgentForm {
         let shared = [("model", "\"m\""), ("max_tokens", "9"), ("stream", "true")];
         let shared = shared.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        AgentForm { prompt: Some(PromptMember::Messages), limit: "max_tokens", shared }
+        AgentForm { prompt: Some(PromptMember::Messages), limit: "max_tokens", shared, must_be_streams: true }
     }
 
     fn parsed(lines: &[&str]) -> Result<AgentGraphs, FlowError> {

@@ -14,7 +14,12 @@ const FAN: &str = r#"{"id":"a","prompt":"x"}
 {"id":"d","after":["b","c"],"think":0.002,"prompt":"{{b}} {{c}}"}"#;
 
 fn simulated(calls: &str, more: &str) -> Run {
-    let form = AgentForm { prompt: Some(PromptMember::Messages), limit: "max_tokens", shared: Vec::new() };
+    let form = AgentForm {
+        prompt: Some(PromptMember::Messages),
+        limit: "max_tokens",
+        shared: Vec::new(),
+        must_be_streams: false,
+    };
     let agents = AgentGraphs::parse("a.jsonl", calls, &form).unwrap();
     let text = format!("[workload]\nrate = 10\nduration = \"2s\"\n[service]\nbaseline = \"10ms\"\n{more}");
     let scenario = Scenario::parse(&text, "a.toml").unwrap_or_else(|error| panic!("{error}"));
